@@ -1,0 +1,3 @@
+//! The coordinator for sharded Redis Streams.
+
+fn main() {}

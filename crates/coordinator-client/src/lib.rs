@@ -1,0 +1,1 @@
+//! The typed HTTP client of the coordinator.

@@ -1,0 +1,1 @@
+//! The rules of a coordinator for sharded Redis Streams: no I/O, no clock, no randomness.

@@ -1,0 +1,1 @@
+//! The coordinator's engine and HTTP face, as a library.

@@ -1,0 +1,1 @@
+//! Consumer membership: a pure state machine and the workers that read one shard each.

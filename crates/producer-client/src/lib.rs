@@ -1,0 +1,1 @@
+//! Routed publishing to a sharded Redis Stream.

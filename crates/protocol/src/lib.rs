@@ -1,0 +1,1 @@
+//! The wire protocol of the coordinator, version 1.

@@ -1,0 +1,1 @@
+//! The coordinator's store and shard plane on Redis.
