@@ -1,0 +1,120 @@
+//! What is kept of every mutation, refused ones too. Where it is kept is not known here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{IsoTimestamp, Role};
+
+/// One mutation and what became of it. Who asked is in `principal` and `requestedBy`: the first is proved, the second said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEvent {
+    /// When it was answered.
+    pub timestamp: IsoTimestamp,
+    /// Which coordinator answered.
+    pub coordinator_id: String,
+    /// What was asked for.
+    pub action: AuditAction,
+    /// What became of it.
+    pub outcome: AuditOutcome,
+    /// Status of the HTTP answer.
+    pub status: u16,
+    /// The user who proved to ask; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<String>,
+    /// That user's roles; sorted.
+    #[serde(default)]
+    pub roles: Vec<Role>,
+    /// Method of the request.
+    pub method: String,
+    /// Path of the request.
+    pub path: String,
+    /// The route it matched, with its parameters unfilled.
+    pub route: String,
+    /// Query of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_string: Option<String>,
+    /// The request's `X-Request-Id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// Who the body says asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<String>,
+    /// Why, as the body says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Address of the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_address: Option<String>,
+    /// The caller's `User-Agent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+    /// The logical stream concerned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_prefix: Option<String>,
+    /// The consumer group concerned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumer_group: Option<String>,
+    /// The change of the shard count concerned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resharding_id: Option<String>,
+    /// How long the answer took, in milliseconds.
+    pub duration_ms: u64,
+    /// What the body asked for, without secrets.
+    #[serde(default)]
+    pub request_summary: BTreeMap<String, String>,
+    /// SHA-256 of the body in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_body_sha256: Option<String>,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum AuditAction {
+    /// A stream prefix.
+    CreateStream,
+    /// A further group.
+    CreateGroup,
+    /// The end of a group.
+    DeleteGroup,
+    /// Another shard count, asked at the prefix.
+    ScaleStream,
+    /// Another shard count, asked at a group.
+    ScaleGroup,
+    /// The old shard count back.
+    RollbackMigration,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum AuditOutcome {
+    /// Done, or begun.
+    Success,
+    /// Refused: the request was at fault.
+    Rejected,
+    /// Failed: the coordinator or its store was.
+    Failed,
+}
+
+/// The query for audit events: `?streamPrefix=&limit=`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditQuery {
+    /// Only those of this stream; absent: of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_prefix: Option<String>,
+    /// At most so many; absent: as the coordinator likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// The latest audit events, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEvents {
+    /// The events.
+    pub events: Vec<AuditEvent>,
+}

@@ -1,0 +1,68 @@
+//! Reading JSON so that a mistake is told with the field it is in. It checks shapes, not rules.
+
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+/// Bytes that are not what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// A field is missing, or its value is of the wrong type or out of range.
+    #[error("{field}: {reason}")]
+    Field {
+        /// Path of the field: `ownedShards[2].shardIndex`; `body` for the whole.
+        field: String,
+        /// What was expected, and what was found.
+        reason: String,
+    },
+    /// The bytes are no JSON.
+    #[error("not JSON: {reason}")]
+    Syntax {
+        /// What was expected, and where.
+        reason: String,
+    },
+}
+
+/// Reads a `T` from the whole of `bytes`. Unknown fields are ignored.
+///
+/// ```
+/// use protocol::{ShardId, decode};
+///
+/// assert_eq!(decode::<ShardId>(br#"{"shardIndex": 3, "color": "red"}"#).expect("a shard"), ShardId::new(3));
+/// let error = decode::<Vec<ShardId>>(br#"[{"shardIndex": 3}, {"shardIndex": "x"}]"#).expect_err("a text");
+/// assert_eq!(error.to_string(), "[1].shardIndex: invalid type: string \"x\", expected u32");
+/// ```
+///
+/// # Errors
+/// [`DecodeError::Field`] names the field and what is wrong with it; [`DecodeError::Syntax`] where the JSON breaks.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let field = error.path().to_string();
+        refusal(&field, error.inner())
+    })?;
+    json.end().map_err(|error| refusal(".", &error))?;
+    Ok(value)
+}
+
+fn refusal(path: &str, error: &serde_json::Error) -> DecodeError {
+    match error.classify() {
+        Category::Data => {
+            let field = if path == "." { "body" } else { path };
+            DecodeError::Field {
+                field: field.to_owned(),
+                reason: without_position(error),
+            }
+        }
+        Category::Io | Category::Syntax | Category::Eof => DecodeError::Syntax {
+            reason: error.to_string(),
+        },
+    }
+}
+
+/// The field says more than a line and a column in a body that few people see.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position)
+        .map_or(text.clone(), str::to_owned)
+}

@@ -1,0 +1,62 @@
+//! Where each shard's stream stands, as Redis tells. Unread, pending and length are separate numbers, and unknown is null, never 0.
+
+use serde::{Deserialize, Serialize};
+
+/// The shards of a group and their sums.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Offsets {
+    /// The logical stream.
+    pub stream_prefix: String,
+    /// The consumer group.
+    pub consumer_group: String,
+    /// One row for each shard; sorted by position.
+    pub shards: Vec<ShardOffsets>,
+    /// Records in all streams that could be read.
+    pub total_stream_length: u64,
+    /// Records delivered and not acknowledged, in all streams that could be read.
+    pub total_pending_count: u64,
+    /// Records not delivered yet; null when that of any shard is.
+    pub total_lag: Option<u64>,
+    /// Bytes, in all streams whose size is known.
+    pub total_memory_usage_bytes: u64,
+    /// Whether the size of every stream is known.
+    pub memory_usage_known: bool,
+}
+
+/// Where one shard's stream stands. What Redis does not tell is null, and `problem` says why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShardOffsets {
+    /// Position of the shard.
+    pub shard_index: u32,
+    /// Key of its stream.
+    pub stream_key: String,
+    /// Cluster slot of that key.
+    pub redis_slot: u16,
+    /// Address of the node that serves the slot.
+    pub redis_node_endpoint: Option<String>,
+    /// Id of that node in the cluster.
+    pub redis_node_id: Option<String>,
+    /// Records in the stream.
+    pub stream_length: Option<u64>,
+    /// Id of its first record.
+    pub first_record_id: Option<String>,
+    /// Id of its last record.
+    pub last_record_id: Option<String>,
+    /// Highest id it ever gave.
+    pub last_generated_id: Option<String>,
+    /// Id up to which the group has been served.
+    pub group_last_delivered_id: Option<String>,
+    /// Delivered and not acknowledged.
+    pub pending_count: Option<u64>,
+    /// Not delivered yet.
+    pub lag: Option<u64>,
+    /// Bytes the stream takes.
+    pub memory_usage_bytes: Option<u64>,
+    /// Live members that own the shard; sorted.
+    pub owner_member_ids: Vec<String>,
+    /// Why something above is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
