@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::IsoTimestamp;
 
@@ -17,7 +18,13 @@ pub struct LoginRequest {
     /// The user.
     pub username: String,
     /// The user's secret.
+    #[serde(deserialize_with = "secret_text")]
     pub password: String,
+}
+
+/// A text whose refusal does not repeat what was sent.
+fn secret_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    String::deserialize(deserializer).map_err(|_| D::Error::custom("expected a string"))
 }
 
 impl fmt::Debug for LoginRequest {

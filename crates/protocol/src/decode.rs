@@ -3,6 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+/// How much of a refusal is told.
+const REASON_MAX_CHARS: usize = 240;
+
 /// Bytes that are not what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
@@ -49,7 +52,7 @@ fn refusal(path: &str, error: &serde_json::Error) -> DecodeError {
         Category::Data => {
             let field = if path == "." { "body" } else { path };
             DecodeError::Field {
-                field: field.to_owned(),
+                field: shortened(field),
                 reason: without_position(error),
             }
         }
@@ -59,10 +62,54 @@ fn refusal(path: &str, error: &serde_json::Error) -> DecodeError {
     }
 }
 
-/// The field says more than a line and a column in a body that few people see.
+/// The field says more than a line and a column in a body that few people see, and a long value says no more than its beginning.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&position)
-        .map_or(text.clone(), str::to_owned)
+    shortened(text.strip_suffix(&position).unwrap_or(&text))
+}
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= REASON_MAX_CHARS {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(REASON_MAX_CHARS).collect();
+    format!("{start}...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DecodeError, decode};
+    use crate::{LoginRequest, ShardId};
+
+    #[test]
+    fn a_long_wrong_value_is_not_repeated_in_full() {
+        let body = format!(r#"{{"shardIndex": "{}"}}"#, "ä".repeat(100_000));
+        let error = decode::<ShardId>(body.as_bytes()).expect_err("a text is no index");
+        assert!(matches!(&error, DecodeError::Field { field, .. } if field == "shardIndex"));
+        assert!(
+            error.to_string().len() < 700,
+            "{} bytes",
+            error.to_string().len()
+        );
+    }
+
+    #[test]
+    fn a_long_field_name_is_not_repeated_in_full() {
+        let body = format!(r#"{{"{}": "x"}}"#, "k".repeat(100_000));
+        let error = decode::<std::collections::BTreeMap<String, u32>>(body.as_bytes())
+            .expect_err("a text is no number");
+        assert!(
+            error.to_string().len() < 700,
+            "{} bytes",
+            error.to_string().len()
+        );
+    }
+
+    #[test]
+    fn a_password_of_the_wrong_type_is_not_repeated() {
+        let error = decode::<LoginRequest>(br#"{"username": "admin", "password": 271828}"#)
+            .expect_err("a number is no password");
+        assert_eq!(error.to_string(), "password: expected a string");
+    }
 }

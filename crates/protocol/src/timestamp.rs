@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::de::{Deserialize, Deserializer, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
-/// Earliest and latest moments that the four-digit year of the wire form can show.
+/// The first moment of the year 1 and 9999-12-30T22:00:00Z: what four digits can show and the calendar can reach.
 const MIN_MS: i64 = -62_135_596_800_000;
-const MAX_MS: i64 = 253_402_300_799_999;
+const MAX_MS: i64 = 253_402_207_200_000;
 
 /// A moment in milliseconds since the Unix epoch, written as `2026-01-31T10:15:30.123Z`.
 ///
@@ -39,7 +39,7 @@ pub struct TimestampError {
 impl IsoTimestamp {
     /// The moment `millis` milliseconds after the Unix epoch.
     ///
-    /// What lies outside the years 1 to 9999 is moved to the nearer end of that range, so that it can be written.
+    /// What lies outside the years 1 to 9999 (less their last two days) is moved to the nearer end of that range, so that it can be written.
     #[must_use]
     pub const fn from_millis(millis: i64) -> Self {
         if millis < MIN_MS {
