@@ -100,6 +100,9 @@ impl AssignmentEpoch {
 }
 
 impl ShardCount {
+    /// The most shards a stream can have.
+    pub const MAX: Self = Self(1 << 20);
+
     /// Every shard of a stream with this many, in order.
     pub fn shards(self) -> impl Iterator<Item = ShardIndex> {
         (0..self.0).map(ShardIndex)

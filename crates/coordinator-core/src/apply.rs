@@ -1,0 +1,265 @@
+//! Applies committed writes. Total: a write says everything, so that nothing is decided here and nothing can fail. A write about a
+//! member that is not there changes nothing.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::group::Group;
+use crate::holding::{Holding, Phase, Quarantine};
+use crate::member::{MemberRecord, MemberState, remember};
+use crate::names::MemberId;
+use crate::numbers::{MemberEpoch, ShardIndex};
+use crate::record::Provisioning;
+use crate::time::Timestamp;
+use crate::write::{Report, Write};
+
+impl Group {
+    /// Applies committed writes, in order. Cannot fail.
+    pub fn apply(&mut self, writes: &[Write]) {
+        for write in writes {
+            self.apply_write(write);
+        }
+    }
+
+    pub(crate) fn apply_write(&mut self, write: &Write) {
+        match write {
+            Write::GroupEpochRaised { to } => self.record.group_epoch = *to,
+            Write::MetadataVersionRaised { to } => self.record.metadata_version = *to,
+            Write::TargetAssigned { epoch, target } => {
+                self.record.assignment_epoch = *epoch;
+                self.record.target = target.clone();
+            }
+            Write::GroupProvisioned => self.record.provisioning = Provisioning::Done,
+            Write::QuarantineOpened { quarantine, .. } => self.apply_quarantine_opened(quarantine),
+            Write::QuarantineCut {
+                member,
+                epoch,
+                until,
+            } => {
+                if let Some(quarantine) = self.quarantine_mut(member, *epoch) {
+                    quarantine.until = *until;
+                }
+            }
+            Write::QuarantineShardReleased {
+                member,
+                epoch,
+                shard,
+            } => {
+                self.apply_quarantine_shard_released(member, *epoch, *shard);
+            }
+            Write::QuarantineEnded { member, epoch } => self.apply_quarantine_ended(member, *epoch),
+            about_member => self.apply_to_member(about_member),
+        }
+    }
+
+    fn apply_to_member(&mut self, write: &Write) {
+        match write {
+            Write::MemberJoined { member, record } => self.apply_member_joined(member, record),
+            Write::MemberPruned { member } => self.apply_member_pruned(member),
+            Write::MemberExpired { member, at, .. } => {
+                self.apply_member_ended(member, MemberState::Expired, *at)
+            }
+            Write::MemberFenced { member, at, .. } => {
+                self.apply_member_ended(member, MemberState::Fenced, *at)
+            }
+            Write::MemberReported { member, report } => {
+                self.change(member, |record| record.apply_report(report))
+            }
+            Write::JoinRepeated {
+                member,
+                request,
+                sequence,
+            } => self.change(member, |record| {
+                record.sequence = *sequence;
+                remember(&mut record.join_requests, request.clone());
+            }),
+            Write::EpochIssued {
+                member,
+                epoch,
+                previous,
+            } => self.change(member, |record| {
+                record.epoch = *epoch;
+                record.previous_epoch = Some(*previous);
+            }),
+            Write::EpochConfirmed { member } => {
+                self.change(member, |record| record.previous_epoch = None)
+            }
+            Write::LeaseSet { member, deadline } => {
+                self.change(member, |record| record.lease_deadline = Some(*deadline));
+            }
+            Write::RebalanceDeadlineSet { member, deadline } => {
+                self.change(member, |record| record.rebalance_deadline = *deadline);
+            }
+            Write::ShardGranted {
+                member,
+                shard,
+                since,
+            } => {
+                let holding = Holding {
+                    shard: *shard,
+                    phase: Phase::Granted,
+                    since: *since,
+                };
+                self.apply_shard_granted(member, holding);
+            }
+            Write::ShardReported {
+                member,
+                shard,
+                phase,
+            } => {
+                self.change_holding(member, *shard, |holding| holding.phase = *phase);
+            }
+            Write::ShardSinceRaised {
+                member,
+                shard,
+                since,
+            } => {
+                self.change_holding(member, *shard, |holding| holding.since = *since);
+            }
+            Write::ShardReleased { member, shard, at } => {
+                self.change(member, |record| record.released_at = *at);
+                self.apply_shard_released(member, *shard);
+            }
+            Write::MemberLeft { member } => {
+                self.change(member, |record| record.state = MemberState::Leaving)
+            }
+            _ => unreachable!("apply_write handles every write that is not about one member"),
+        }
+    }
+
+    fn change(&mut self, member: &MemberId, change: impl FnOnce(&mut MemberRecord)) {
+        if let Some(record) = self.record.members.get_mut(member) {
+            change(Arc::make_mut(record));
+        }
+    }
+
+    fn change_holding(
+        &mut self,
+        member: &MemberId,
+        shard: ShardIndex,
+        change: impl FnOnce(&mut Holding),
+    ) {
+        self.change(member, |record| {
+            if let Ok(position) = record.find(shard) {
+                change(&mut record.holdings[position]);
+            }
+        });
+    }
+
+    fn apply_member_joined(&mut self, member: &MemberId, record: &Arc<MemberRecord>) {
+        self.drop_holdings(member);
+        for holding in &record.holdings {
+            self.add_holder(holding.shard);
+        }
+        self.record
+            .members
+            .insert(member.clone(), Arc::clone(record));
+    }
+
+    fn apply_member_pruned(&mut self, member: &MemberId) {
+        self.drop_holdings(member);
+        self.record.members.remove(member);
+    }
+
+    fn apply_member_ended(&mut self, member: &MemberId, state: MemberState, at: Timestamp) {
+        self.drop_holdings(member);
+        self.change(member, |record| {
+            record.state = state;
+            record.ended_at = Some(at);
+            record.lease_deadline = None;
+            record.rebalance_deadline = None;
+        });
+    }
+
+    fn apply_shard_granted(&mut self, member: &MemberId, holding: Holding) {
+        let mut added = false;
+        self.change(member, |record| {
+            if let Err(position) = record.find(holding.shard) {
+                record.holdings.insert(position, holding);
+                added = true;
+            }
+        });
+        if added {
+            self.add_holder(holding.shard);
+        }
+    }
+
+    fn apply_shard_released(&mut self, member: &MemberId, shard: ShardIndex) {
+        let mut removed = false;
+        self.change(member, |record| {
+            if let Ok(position) = record.find(shard) {
+                record.holdings.remove(position);
+                removed = true;
+            }
+        });
+        if removed {
+            self.remove_holder(shard);
+        }
+    }
+
+    fn drop_holdings(&mut self, member: &MemberId) {
+        let mut dropped = Vec::new();
+        self.change(member, |record| {
+            dropped = core::mem::take(&mut record.holdings)
+        });
+        for holding in dropped {
+            self.remove_holder(holding.shard);
+        }
+    }
+
+    fn apply_quarantine_opened(&mut self, quarantine: &Quarantine) {
+        for holding in &quarantine.holdings {
+            self.add_holder(holding.shard);
+        }
+        self.record.quarantines.push(quarantine.clone());
+        self.drop_holdings(&quarantine.member);
+    }
+
+    fn apply_quarantine_shard_released(
+        &mut self,
+        member: &MemberId,
+        epoch: MemberEpoch,
+        shard: ShardIndex,
+    ) {
+        let Some(quarantine) = self.quarantine_mut(member, epoch) else {
+            return;
+        };
+        let Some(position) = quarantine
+            .holdings
+            .iter()
+            .position(|holding| holding.shard == shard)
+        else {
+            return;
+        };
+        quarantine.holdings.remove(position);
+        self.remove_holder(shard);
+    }
+
+    fn apply_quarantine_ended(&mut self, member: &MemberId, epoch: MemberEpoch) {
+        let is_it =
+            |quarantine: &Quarantine| quarantine.member == *member && quarantine.epoch == epoch;
+        let Some(position) = self.record.quarantines.iter().position(is_it) else {
+            return;
+        };
+        for holding in self.record.quarantines.remove(position).holdings {
+            self.remove_holder(holding.shard);
+        }
+    }
+
+    fn quarantine_mut(&mut self, member: &MemberId, epoch: MemberEpoch) -> Option<&mut Quarantine> {
+        let mut quarantines = self.record.quarantines.iter_mut();
+        quarantines.find(|quarantine| quarantine.member == *member && quarantine.epoch == epoch)
+    }
+}
+
+impl MemberRecord {
+    fn apply_report(&mut self, report: &Report) {
+        self.name.clone_from(&report.name);
+        self.instance.clone_from(&report.instance);
+        self.max_concurrency = report.max_concurrency;
+        self.reported_version = report.version;
+        self.sequence = report.sequence;
+        self.lease_ttl = report.lease_ttl;
+        self.has_reported = true;
+    }
+}

@@ -1,0 +1,108 @@
+//! What a member is told, and what must be recorded before: rules E5, O4, O8, H16, H17, H19 and H20.
+
+use alloc::vec::Vec;
+
+use crate::draft::Draft;
+use crate::group::Group;
+use crate::input::{EpochClaim, Heartbeat};
+use crate::member::MemberRecord;
+use crate::names::MemberId;
+use crate::numbers::ShardIndex;
+use crate::step::{HeartbeatReply, HeartbeatStatus};
+use crate::write::Write;
+
+/// Answers a live member with today's decision, and records what this answer grants.
+pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    let id = &heartbeat.member;
+    set_rebalance_deadline(draft, id);
+    issue_epoch(draft, heartbeat);
+    grant(draft, id);
+    view(draft.group(), heartbeat)
+}
+
+/// Rule H20: armed when the member is first told to let go of a shard, cleared when it has.
+fn set_rebalance_deadline(draft: &mut Draft<'_>, id: &MemberId) {
+    let Some(member) = draft.group().member(id) else {
+        return;
+    };
+    let keeps_too_much = keeps_more_than_its_target(draft.group(), id, member);
+    let deadline = match (keeps_too_much, member.rebalance_deadline) {
+        (true, None) => Some(
+            draft
+                .clock()
+                .now
+                .plus(draft.group().settings().rebalance_timeout()),
+        ),
+        (false, Some(_)) => None,
+        _ => return,
+    };
+    draft.write(Write::RebalanceDeadlineSet {
+        member: id.clone(),
+        deadline,
+    });
+}
+
+fn keeps_more_than_its_target(group: &Group, id: &MemberId, member: &MemberRecord) -> bool {
+    let target = group.record.target.of(id);
+    member
+        .holdings
+        .iter()
+        .any(|holding| !target.contains(holding.shard))
+}
+
+/// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch it sends stays good.
+fn issue_epoch(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let Some(member) = draft.group().member(&heartbeat.member) else {
+        return;
+    };
+    let epoch = draft.group().record.assignment_epoch.as_member();
+    if epoch <= member.epoch {
+        return;
+    }
+    let sends_previous = |previous: u64| {
+        heartbeat.claim() == Some(EpochClaim::At(previous)) && previous != member.epoch.get()
+    };
+    let previous = member
+        .previous_epoch
+        .filter(|previous| sends_previous(previous.get()))
+        .unwrap_or(member.epoch);
+    draft.write(Write::EpochIssued {
+        member: heartbeat.member.clone(),
+        epoch,
+        previous,
+    });
+}
+
+/// Rules O4 and H16: what the answer assigns is recorded as held before it is said.
+fn grant(draft: &mut Draft<'_>, id: &MemberId) {
+    let group = draft.group();
+    let is_held = |shard: &ShardIndex| group.member(id).is_some_and(|member| member.holds(*shard));
+    let granted: Vec<ShardIndex> = group.assigned(id).filter(|shard| !is_held(shard)).collect();
+    let since = group.record.metadata_version;
+    for shard in granted {
+        draft.write(Write::ShardGranted {
+            member: id.clone(),
+            shard,
+            since,
+        });
+    }
+}
+
+/// Rule H16: the answer is a view of what is recorded. Rule H19: a leaving member's target is empty, and so are its sets.
+fn view(group: &Group, heartbeat: &Heartbeat) -> HeartbeatReply {
+    let id = &heartbeat.member;
+    HeartbeatReply {
+        status: HeartbeatStatus::Ok,
+        member_epoch: group.member(id).map_or(0, |member| member.epoch.get()),
+        group_epoch: group.record.group_epoch,
+        assignment_epoch: group.record.assignment_epoch,
+        metadata_version: group.record.metadata_version,
+        assigned: group.assigned(id).collect(),
+        pending: group.pending(id).collect(),
+        progress: heartbeat
+            .progress
+            .iter()
+            .filter(|shard| group.has_authority(id, *shard))
+            .collect(),
+    }
+}

@@ -1,0 +1,106 @@
+//! Joining, rejoining and asking again: rules H7, H9, H10 and H11.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{answer, fence, recompute, report};
+use crate::draft::Draft;
+use crate::input::Heartbeat;
+use crate::member::{MemberRecord, MemberState, remember};
+use crate::numbers::MetadataVersion;
+use crate::step::HeartbeatReply;
+use crate::write::Write;
+
+/// Rules H7 and H9: the member becomes active with a new epoch and holds nothing yet.
+///
+/// A fenced process that comes back asserts that it has stopped: its quarantine ends (rule O6). That of any other process stays.
+pub(super) fn join(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    end_own_quarantine(draft, heartbeat);
+    become_active(draft, heartbeat)
+}
+
+/// Rule H11: the process behind a live member was replaced. What it held is kept from everybody until its lease is over.
+pub(super) fn supersede(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    fence::quarantine_holdings(draft, &heartbeat.member);
+    become_active(draft, heartbeat)
+}
+
+/// Rule H10: the same process asks again. Its lease is renewed and it gets today's decision, under the epoch that it has.
+pub(super) fn repeat(
+    draft: &mut Draft<'_>,
+    heartbeat: &Heartbeat,
+    member: &MemberRecord,
+) -> HeartbeatReply {
+    let sequence = heartbeat.sequence.max(member.sequence);
+    if sequence != member.sequence || member.join_requests.last() != Some(&heartbeat.request) {
+        draft.write(Write::JoinRepeated {
+            member: heartbeat.member.clone(),
+            request: heartbeat.request.clone(),
+            sequence,
+        });
+    }
+    report::renew_lease(draft, heartbeat);
+    answer::answer(draft, heartbeat)
+}
+
+fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    let (mut superseded, mut join_requests) = (Vec::new(), Vec::new());
+    if let Some(earlier) = draft.group().member(&heartbeat.member) {
+        superseded.clone_from(&earlier.superseded);
+        join_requests.clone_from(&earlier.join_requests);
+        if let Some(instance) = &earlier.instance {
+            remember(&mut superseded, instance.clone());
+        }
+    }
+    superseded.retain(|instance| Some(instance) != heartbeat.instance.as_ref());
+    remember(&mut join_requests, heartbeat.request.clone());
+    draft.raise_group_epoch();
+    draft.raise_version();
+    let lease_ttl = draft.group().settings().member_lease_ttl();
+    let record = MemberRecord {
+        state: MemberState::Active,
+        name: heartbeat.name.clone(),
+        instance: heartbeat.instance.clone(),
+        superseded,
+        join_requests,
+        has_reported: false,
+        epoch: draft.group().record.group_epoch.as_assignment().as_member(),
+        previous_epoch: None,
+        reported_version: MetadataVersion::default(),
+        released_at: MetadataVersion::default(),
+        sequence: heartbeat.sequence,
+        max_concurrency: heartbeat.max_concurrency,
+        holdings: Vec::new(),
+        lease_ttl,
+        lease_deadline: Some(draft.clock().now.plus(lease_ttl)),
+        rebalance_deadline: None,
+        ended_at: None,
+    };
+    draft.write(Write::MemberJoined {
+        member: heartbeat.member.clone(),
+        record: Arc::new(record),
+    });
+    recompute::recompute_if_due(draft);
+    answer::answer(draft, heartbeat)
+}
+
+/// Ends the quarantine of the process that is recorded under this id, if the join comes from it: the same instance, or neither
+/// names one (rule O6).
+fn end_own_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let Some(member) = draft.group().member(&heartbeat.member) else {
+        return;
+    };
+    if member.instance != heartbeat.instance {
+        return;
+    }
+    let epoch = member.epoch;
+    let mut quarantines = draft.group().record.quarantines.iter();
+    if quarantines
+        .any(|quarantine| quarantine.member == heartbeat.member && quarantine.epoch == epoch)
+    {
+        draft.write(Write::QuarantineEnded {
+            member: heartbeat.member.clone(),
+            epoch,
+        });
+    }
+}

@@ -1,0 +1,116 @@
+//! The decisions. Each takes a group as it is and answers with what must change; none changes anything.
+
+mod answer;
+mod fence;
+mod heartbeat;
+mod incarnation;
+mod join;
+mod maintenance;
+mod recompute;
+mod report;
+mod settle;
+
+use crate::draft::Draft;
+use crate::group::Group;
+use crate::input::{Heartbeat, Input};
+use crate::record::Provisioning;
+use crate::step::{HeartbeatReply, HeartbeatStatus, Rejection, Reply, SteadyStep, Step};
+use crate::time::{Clock, Timestamp};
+use crate::write::Write;
+
+impl Group {
+    /// Decides about an input. The reply may be given once the writes are committed (rule H16).
+    ///
+    /// One `now` serves the whole decision (rule T4). Maintenance comes first (rule H4).
+    ///
+    /// # Errors
+    /// [`Rejection`] where a request is refused; nothing changes then.
+    pub fn decide(&self, clock: Clock, input: &Input) -> Result<Step, Rejection> {
+        let mut draft = Draft::new(self, clock);
+        let reply = match input {
+            Input::HeartbeatReceived(heartbeat) => {
+                Reply::Heartbeat(decide_heartbeat(&mut draft, heartbeat))
+            }
+            Input::TickDue => {
+                maintenance::maintain(&mut draft);
+                Reply::Done
+            }
+            Input::ProvisioningFinished => {
+                if self.record.provisioning == Provisioning::Pending {
+                    draft.write(Write::GroupProvisioned);
+                    draft.raise_version();
+                }
+                Reply::Done
+            }
+            Input::DeletionRequested { force } => {
+                maintenance::maintain(&mut draft);
+                check_deletable(draft.group(), *force)?;
+                Reply::Done
+            }
+        };
+        Ok(Step {
+            writes: draft.finish(),
+            reply,
+        })
+    }
+
+    /// Decides about a heartbeat of a quiet group: `Some` where nothing but the lease would be written. Rule H17.
+    ///
+    /// No maintenance is done, since the leases in memory may be old; whoever uses this answer must first have confirmed
+    /// that the record is still the current one, in the same step that renews the lease.
+    #[must_use]
+    pub fn decide_steady(&self, heartbeat: &Heartbeat) -> Option<SteadyStep> {
+        let start = Timestamp::default();
+        let mut draft = Draft::new(
+            self,
+            Clock {
+                now: start,
+                coordination_since: start,
+            },
+        );
+        let reply = match refuse_unjudged(heartbeat) {
+            Some(refusal) => refusal,
+            None => heartbeat::judge(&mut draft, heartbeat),
+        };
+        let writes = draft.finish();
+        let steady = writes
+            .iter()
+            .all(|write| matches!(write, Write::LeaseSet { .. }));
+        steady.then_some(SteadyStep {
+            renews_lease: !writes.is_empty(),
+            reply,
+        })
+    }
+}
+
+fn decide_heartbeat(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    if let Some(refusal) = refuse_unjudged(heartbeat) {
+        return refusal;
+    }
+    maintenance::maintain(draft);
+    heartbeat::judge(draft, heartbeat)
+}
+
+/// Rules H1 and H2: what is refused whoever sends it, without a look at the group.
+fn refuse_unjudged(heartbeat: &Heartbeat) -> Option<HeartbeatReply> {
+    let status = if heartbeat.protocol_version != crate::input::PROTOCOL_VERSION {
+        HeartbeatStatus::UnsupportedProtocol
+    } else if heartbeat.addressed_to != heartbeat.member || heartbeat.claim().is_none() {
+        HeartbeatStatus::InvalidRequest
+    } else {
+        return None;
+    };
+    Some(HeartbeatReply::without_group(status))
+}
+
+/// A member that is leaving and holds nothing any more does not stand in the way.
+fn check_deletable(group: &Group, force: bool) -> Result<(), Rejection> {
+    let active = group
+        .live_members()
+        .filter(|(_, member)| member.is_target() || !member.holdings.is_empty())
+        .count();
+    if active > 0 && !force {
+        return Err(Rejection::GroupHasActiveMembers { active });
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Taking over what a member reports: rules H13, H14, H17, O5 and O7.
+
+use super::heartbeat::{outside_authority, refuse};
+use super::{answer, fence, recompute, settle};
+use crate::draft::Draft;
+use crate::input::{EpochClaim, Heartbeat};
+use crate::member::{MemberRecord, MemberState};
+use crate::step::{HeartbeatReply, HeartbeatStatus};
+use crate::write::{FenceCause, Report, Write};
+
+/// Rule H14: processes a report.
+pub(super) fn report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    match check_ownership(draft, heartbeat) {
+        Err(refusal) => refusal,
+        Ok(()) => take_over(draft, heartbeat),
+    }
+}
+
+/// Rule H13: the member leaves; its report releases what it no longer claims. Repeating it changes nothing more.
+pub(super) fn leave(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    if let Err(refusal) = check_ownership(draft, heartbeat) {
+        return refusal;
+    }
+    let is_first = draft
+        .group()
+        .member(&heartbeat.member)
+        .is_some_and(|member| member.state == MemberState::Active);
+    if is_first {
+        draft.raise_group_epoch();
+        draft.raise_version();
+        draft.write(Write::MemberLeft {
+            member: heartbeat.member.clone(),
+        });
+    }
+    take_over(draft, heartbeat)
+}
+
+/// Renews the sender's lease (rules T1 and T3a).
+pub(super) fn renew_lease(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let deadline = draft
+        .clock()
+        .now
+        .plus(draft.group().settings().member_lease_ttl());
+    draft.write(Write::LeaseSet {
+        member: heartbeat.member.clone(),
+        deadline,
+    });
+}
+
+/// Rule O7: a member that claims a shard outside its authority is fenced.
+fn check_ownership(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> Result<(), HeartbeatReply> {
+    let Some(shard) = outside_authority(draft.group(), heartbeat) else {
+        return Ok(());
+    };
+    fence::fence(
+        draft,
+        &heartbeat.member,
+        FenceCause::OutsideAuthority { shard },
+    );
+    draft.raise_group_epoch();
+    draft.raise_version();
+    recompute::recompute_if_due(draft);
+    Err(refuse(draft.group(), HeartbeatStatus::Fenced))
+}
+
+fn take_over(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    settle::settle_member(draft, heartbeat);
+    renew_lease(draft, heartbeat);
+    confirm_epoch(draft, heartbeat);
+    recompute::recompute_if_due(draft);
+    let reply = answer::answer(draft, heartbeat);
+    note_report(draft, heartbeat);
+    reply
+}
+
+/// Rule E6: the previous epoch is forgotten once the member has sent the newer one.
+fn confirm_epoch(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let Some(member) = draft.group().member(&heartbeat.member) else {
+        return;
+    };
+    let sends_current = heartbeat.claim() == Some(EpochClaim::At(member.epoch.get()));
+    if sends_current && member.previous_epoch.is_some() {
+        draft.write(Write::EpochConfirmed {
+            member: heartbeat.member.clone(),
+        });
+    }
+}
+
+/// Records what the member says of itself, if that is new, or if the message changed anything else (rules H14a and H17).
+fn note_report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let Some(member) = draft.group().member(&heartbeat.member) else {
+        return;
+    };
+    let report = Report {
+        instance: heartbeat
+            .instance
+            .clone()
+            .or_else(|| member.instance.clone()),
+        name: heartbeat.name.clone(),
+        max_concurrency: heartbeat.max_concurrency,
+        version: heartbeat.version,
+        sequence: heartbeat.sequence.max(member.sequence),
+        lease_ttl: draft.group().settings().member_lease_ttl(),
+    };
+    if draft.changes_record() || is_news(member, &report) {
+        draft.write(Write::MemberReported {
+            member: heartbeat.member.clone(),
+            report,
+        });
+    }
+}
+
+fn is_news(member: &MemberRecord, report: &Report) -> bool {
+    !member.has_reported
+        || member.instance != report.instance
+        || member.name != report.name
+        || member.max_concurrency != report.max_concurrency
+        || member.reported_version != report.version
+        || member.lease_ttl != report.lease_ttl
+}

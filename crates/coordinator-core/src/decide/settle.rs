@@ -1,0 +1,126 @@
+//! What a report settles of what its sender holds: rules O5, O5a and O6.
+
+use alloc::vec::Vec;
+
+use crate::draft::Draft;
+use crate::holding::{Holding, Phase};
+use crate::input::{EpochClaim, Heartbeat};
+use crate::numbers::ShardIndex;
+use crate::shard_set::ShardSet;
+use crate::write::Write;
+
+/// What a report says of one shard.
+struct Claims {
+    owned: ShardSet,
+    draining: ShardSet,
+}
+
+impl Claims {
+    fn of(heartbeat: &Heartbeat) -> Self {
+        Self {
+            owned: heartbeat.owned.clone(),
+            draining: heartbeat.draining().collect(),
+        }
+    }
+
+    fn phase(&self, shard: ShardIndex) -> Option<Phase> {
+        if self.draining.contains(shard) {
+            Some(Phase::Draining)
+        } else {
+            self.owned.contains(shard).then_some(Phase::Owned)
+        }
+    }
+
+    /// Rules O5 and O5a: the shard is not claimed, by a report that was sent after the shard became the sender's.
+    fn release(&self, holding: &Holding, heartbeat: &Heartbeat) -> bool {
+        self.phase(holding.shard).is_none() && heartbeat.version >= holding.since
+    }
+}
+
+/// Takes over which of its shards a live member still claims, and releases the others.
+pub(super) fn settle_member(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let claims = Claims::of(heartbeat);
+    let Some(member) = draft.group().member(&heartbeat.member) else {
+        return;
+    };
+    let unheld = |shard: &ShardIndex| !member.holds(*shard);
+    let claimed_anew: Vec<ShardIndex> = heartbeat.claimed().iter().filter(unheld).collect();
+    let held = member.holdings.clone();
+    for shard in claimed_anew {
+        // Within the authority though never told: it is held from now on, whatever earlier reports say (rule O5a).
+        let since = draft.raise_version();
+        draft.write(Write::ShardGranted {
+            member: heartbeat.member.clone(),
+            shard,
+            since,
+        });
+        note_phase(draft, heartbeat, &claims, shard, Phase::Granted);
+    }
+    for holding in held {
+        if claims.release(&holding, heartbeat) {
+            let at = draft.raise_version();
+            draft.write(Write::ShardReleased {
+                member: heartbeat.member.clone(),
+                shard: holding.shard,
+                at,
+            });
+        } else {
+            note_phase(draft, heartbeat, &claims, holding.shard, holding.phase);
+        }
+    }
+}
+
+fn note_phase(
+    draft: &mut Draft<'_>,
+    heartbeat: &Heartbeat,
+    claims: &Claims,
+    shard: ShardIndex,
+    recorded: Phase,
+) {
+    if let Some(phase) = claims.phase(shard).filter(|phase| *phase != recorded) {
+        draft.write(Write::ShardReported {
+            member: heartbeat.member.clone(),
+            shard,
+            phase,
+        });
+    }
+}
+
+/// Rule O6: a fenced process that reports, under the epoch it had, without a shard has let go of it.
+pub(super) fn settle_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let claims = Claims::of(heartbeat);
+    let is_its_own = |epoch: u64| heartbeat.claim() == Some(EpochClaim::At(epoch));
+    let mut quarantines = draft.group().record.quarantines.iter();
+    let Some(quarantine) = quarantines.find(|quarantine| {
+        quarantine.member == heartbeat.member
+            && is_its_own(quarantine.epoch.get())
+            && quarantine.instance == heartbeat.instance
+    }) else {
+        return;
+    };
+    let epoch = quarantine.epoch;
+    let (released, kept): (Vec<_>, Vec<_>) = quarantine
+        .holdings
+        .iter()
+        .copied()
+        .partition(|holding| claims.release(holding, heartbeat));
+    if released.is_empty() {
+        return;
+    }
+    draft.raise_version();
+    if kept.is_empty() {
+        draft.write(Write::QuarantineEnded {
+            member: heartbeat.member.clone(),
+            epoch,
+        });
+        return;
+    }
+    for holding in released {
+        let shard = holding.shard;
+        draft.write(Write::QuarantineShardReleased {
+            member: heartbeat.member.clone(),
+            epoch,
+            shard,
+        });
+    }
+}

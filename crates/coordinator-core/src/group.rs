@@ -1,0 +1,164 @@
+//! A group as decisions see it: its record, the settings it lives by, and what is derived from them. Changes only through
+//! [`Group::apply`].
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::member::MemberRecord;
+use crate::names::{GroupId, MemberId};
+use crate::numbers::{MetadataVersion, ShardIndex};
+use crate::record::{GroupRecord, RecordError};
+use crate::settings::Settings;
+use crate::shard_set::ShardSet;
+
+/// One group.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub(crate) record: GroupRecord,
+    settings: Settings,
+    /// For each shard, how many hold it: live members and quarantines. Derived.
+    holders: Vec<u32>,
+}
+
+impl Group {
+    /// A group as it was recorded.
+    ///
+    /// # Errors
+    /// [`RecordError`] if no decision could have led to this record (rule C6).
+    pub fn restore(record: GroupRecord, settings: Settings) -> Result<Self, RecordError> {
+        record.check()?;
+        let mut group = Self {
+            record,
+            settings,
+            holders: Vec::new(),
+        };
+        group.holders = group.count_holders();
+        Ok(group)
+    }
+
+    /// What is recorded of the group.
+    #[must_use]
+    pub const fn record(&self) -> &GroupRecord {
+        &self.record
+    }
+
+    /// What is recorded of the group, taken out.
+    #[must_use]
+    pub fn into_record(self) -> GroupRecord {
+        self.record
+    }
+
+    /// The settings that the group lives by.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Which group it is.
+    #[must_use]
+    pub const fn id(&self) -> &GroupId {
+        &self.record.id
+    }
+
+    /// The version of what clients can see (rule E2).
+    #[must_use]
+    pub const fn metadata_version(&self) -> MetadataVersion {
+        self.record.metadata_version
+    }
+
+    /// What is recorded of a member.
+    #[must_use]
+    pub fn member(&self, id: &MemberId) -> Option<&MemberRecord> {
+        self.record.members.get(id).map(|member| &**member)
+    }
+
+    /// Every live member, in the order of ids.
+    pub fn live_members(&self) -> impl Iterator<Item = (&MemberId, &MemberRecord)> {
+        self.record
+            .members
+            .iter()
+            .map(|(id, member)| (id, &**member))
+            .filter(|(_, member)| member.is_live())
+    }
+
+    /// The shards that must have a target owner. Rule A1.
+    #[must_use]
+    pub fn assignable(&self) -> ShardSet {
+        self.record.shard_count.shards().collect()
+    }
+
+    /// Whether a shard must not be given to a member because somebody else may be reading it. Rule O3.
+    ///
+    /// A quarantine counts against everybody, the member whose earlier process is in it included.
+    #[must_use]
+    pub fn is_blocked(&self, member: &MemberId, shard: ShardIndex) -> bool {
+        let own = self
+            .member(member)
+            .is_some_and(|member| member.holds(shard));
+        self.holders(shard) > u32::from(own)
+    }
+
+    /// Whether a member may report a shard as its own. Rule O1.
+    #[must_use]
+    pub fn has_authority(&self, member: &MemberId, shard: ShardIndex) -> bool {
+        self.member(member)
+            .is_some_and(|record| record.holds(shard))
+            || (self.record.target.of(member).contains(shard) && !self.is_blocked(member, shard))
+    }
+
+    /// The part of a member's target that it may have now. Rule O4.
+    pub fn assigned<'a>(&'a self, member: &'a MemberId) -> impl Iterator<Item = ShardIndex> + 'a {
+        self.record
+            .target
+            .of(member)
+            .iter()
+            .filter(|shard| !self.is_blocked(member, *shard))
+    }
+
+    /// The part of a member's target that somebody else may still be reading. Rule O4.
+    pub fn pending<'a>(&'a self, member: &'a MemberId) -> impl Iterator<Item = ShardIndex> + 'a {
+        self.record
+            .target
+            .of(member)
+            .iter()
+            .filter(|shard| self.is_blocked(member, *shard))
+    }
+
+    /// How many hold a shard, quarantines included.
+    pub(crate) fn holders(&self, shard: ShardIndex) -> u32 {
+        self.holders.get(shard.as_usize()).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn add_holder(&mut self, shard: ShardIndex) {
+        if self.holders.len() <= shard.as_usize() {
+            self.holders.resize(shard.as_usize() + 1, 0);
+        }
+        self.holders[shard.as_usize()] += 1;
+    }
+
+    pub(crate) fn remove_holder(&mut self, shard: ShardIndex) {
+        self.holders[shard.as_usize()] -= 1;
+    }
+
+    /// Counts the holders anew, from the record alone.
+    pub(crate) fn count_holders(&self) -> Vec<u32> {
+        let held = || {
+            let live = self.live_members().flat_map(|(_, member)| &member.holdings);
+            live.chain(
+                self.record
+                    .quarantines
+                    .iter()
+                    .flat_map(|quarantine| &quarantine.holdings),
+            )
+        };
+        let length = held()
+            .map(|holding| holding.shard.as_usize() + 1)
+            .max()
+            .unwrap_or(0);
+        let mut holders = vec![0; length.max(self.record.shard_count.get() as usize)];
+        for holding in held() {
+            holders[holding.shard.as_usize()] += 1;
+        }
+        holders
+    }
+}

@@ -1,0 +1,183 @@
+//! Everything that is recorded of a group: what a store keeps and gives back. Plain data without decisions; how it is written down
+//! is the store's matter.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::holding::{Holding, Quarantine};
+use crate::member::MemberRecord;
+use crate::names::{GroupId, MemberId};
+use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion, ShardCount, ShardIndex};
+use crate::target::Target;
+
+/// Whether the group's shard streams and consumer groups are known to exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provisioning {
+    /// The creation was recorded and its streams may be half made: no client sees the group yet.
+    Pending,
+    /// They were made, or the group has no data plane.
+    Done,
+}
+
+/// The record of one group: the source of truth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupRecord {
+    /// Which group it is.
+    pub id: GroupId,
+    /// The number of shards that producers route to.
+    pub shard_count: ShardCount,
+    /// Whether its streams exist.
+    pub provisioning: Provisioning,
+    /// Rule E2.
+    pub metadata_version: MetadataVersion,
+    /// Rule E3.
+    pub group_epoch: GroupEpoch,
+    /// Rule E4.
+    pub assignment_epoch: AssignmentEpoch,
+    /// Every member, the ended ones that are still remembered included.
+    pub members: BTreeMap<MemberId, Arc<MemberRecord>>,
+    /// Who should own what.
+    pub target: Target,
+    /// What nobody may be given yet (rule O6).
+    pub quarantines: Vec<Quarantine>,
+}
+
+impl GroupRecord {
+    /// The record of a new group without members.
+    #[must_use]
+    pub fn new(id: GroupId, shard_count: ShardCount, provisioning: Provisioning) -> Self {
+        Self {
+            id,
+            shard_count,
+            provisioning,
+            metadata_version: MetadataVersion::new(1),
+            group_epoch: GroupEpoch::new(0),
+            assignment_epoch: AssignmentEpoch::new(0),
+            members: BTreeMap::new(),
+            target: Target::default(),
+            quarantines: Vec::new(),
+        }
+    }
+
+    /// Checks that no decision could have led to something else.
+    ///
+    /// # Errors
+    /// [`RecordError`] names what is wrong. Such a group fails closed (rule C6).
+    pub(crate) fn check(&self) -> Result<(), RecordError> {
+        if self.shard_count > ShardCount::MAX {
+            return Err(RecordError::TooManyShards {
+                count: self.shard_count,
+            });
+        }
+        if self.assignment_epoch.get() > self.group_epoch.get() {
+            return Err(RecordError::AssignmentAheadOfGroup {
+                assignment: self.assignment_epoch,
+                group: self.group_epoch,
+            });
+        }
+        for (id, member) in &self.members {
+            check_holdings(&member.holdings)?;
+            if !member.is_live() && !member.holdings.is_empty() {
+                return Err(RecordError::EndedMemberHolds { member: id.clone() });
+            }
+            if member.is_live() && member.epoch.get() > self.assignment_epoch.get() {
+                return Err(RecordError::MemberAheadOfAssignment { member: id.clone() });
+            }
+        }
+        for quarantine in &self.quarantines {
+            check_holdings(&quarantine.holdings)?;
+        }
+        for (id, _) in self.target.iter() {
+            if !self
+                .members
+                .get(id)
+                .is_some_and(|member| member.is_target())
+            {
+                return Err(RecordError::TargetWithoutMember { member: id.clone() });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_holdings(holdings: &[Holding]) -> Result<(), RecordError> {
+    if let Some(pair) = holdings
+        .windows(2)
+        .find(|pair| pair[0].shard >= pair[1].shard)
+    {
+        return Err(RecordError::HoldingsOutOfOrder {
+            shard: pair[1].shard,
+        });
+    }
+    match holdings
+        .last()
+        .filter(|holding| !ShardCount::MAX.contains(holding.shard))
+    {
+        Some(holding) => Err(RecordError::ShardOutOfRange {
+            shard: holding.shard,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A record that no decision could have led to. Rule C6: such a group fails closed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// More shards than a stream can have.
+    #[error(
+        "{count} shards are recorded, a stream has at most {}",
+        ShardCount::MAX
+    )]
+    TooManyShards {
+        /// The recorded count.
+        count: ShardCount,
+    },
+    /// Rule E4.
+    #[error("the assignment epoch {assignment} is above the group epoch {group}")]
+    AssignmentAheadOfGroup {
+        /// The assignment epoch.
+        assignment: AssignmentEpoch,
+        /// The group epoch.
+        group: GroupEpoch,
+    },
+    /// Rule E5.
+    #[error("the epoch of member {member} is above the assignment epoch")]
+    MemberAheadOfAssignment {
+        /// The member.
+        member: MemberId,
+    },
+    /// A member that can't hold anything does.
+    #[error("member {member} has ended and still holds shards")]
+    EndedMemberHolds {
+        /// The member.
+        member: MemberId,
+    },
+    /// Holdings must be sorted, each shard once.
+    #[error("shard {shard} stands out of order among what is held")]
+    HoldingsOutOfOrder {
+        /// The shard.
+        shard: ShardIndex,
+    },
+    /// A shard index that no stream has.
+    #[error(
+        "shard {shard} is out of range, a stream has at most {}",
+        ShardCount::MAX
+    )]
+    ShardOutOfRange {
+        /// The shard.
+        shard: ShardIndex,
+    },
+    /// Rule A2.
+    #[error("shard {shard} has two target owners")]
+    TwoTargetOwners {
+        /// The shard.
+        shard: ShardIndex,
+    },
+    /// Rule A2.
+    #[error("member {member} is a target owner and can't be one")]
+    TargetWithoutMember {
+        /// The member.
+        member: MemberId,
+    },
+}
