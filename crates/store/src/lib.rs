@@ -1,1 +1,15 @@
-//! What the coordinator needs of a store, an in-memory store, and the suite every store must pass.
+//! What the coordinator needs of a store, an in-memory store, and the suite every store must pass. Knows nothing of Redis and HTTP.
+
+mod change;
+mod error;
+mod group_store;
+mod plane;
+mod progress;
+mod snapshot;
+
+pub use change::{Change, ChangeFeed, ChangeStream};
+pub use error::{CommitError, CreateError, StoreError};
+pub use group_store::{Begun, Commit, Coordination, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed};
+pub use plane::{PlaneError, ShardPlane};
+pub use progress::{MemberProgress, ShardProgress};
+pub use snapshot::{Etag, Snapshot, Stamp};

@@ -1,0 +1,30 @@
+//! News of commits, to wake watches and caches. A hint: it may be late, doubled or lost.
+
+use async_trait::async_trait;
+use coordinator_core::names::GroupId;
+use coordinator_core::numbers::MetadataVersion;
+use futures_util::stream::BoxStream;
+
+use crate::StoreError;
+
+/// A commit took place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// In this group.
+    pub group: GroupId,
+    /// Its version since then; none where news may have been missed, so that the group must be looked at.
+    pub version: Option<MetadataVersion>,
+}
+
+/// News of one or more groups. Ends when the feed is closed.
+pub type ChangeStream = BoxStream<'static, Change>;
+
+/// Where news of commits comes from, those of other coordinators included.
+#[async_trait]
+pub trait ChangeFeed: Send + Sync {
+    /// News of one group from now on. After a loss of the connection it is taken up again by itself, and one [`Change`] without a version says so.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn subscribe(&self, group: &GroupId) -> Result<ChangeStream, StoreError>;
+}

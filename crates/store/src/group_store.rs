@@ -1,0 +1,169 @@
+//! The store of group records: begin, commit, renew, create, remove, and a directory of all groups.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::record::GroupRecord;
+use coordinator_core::time::{Millis, Timestamp};
+use coordinator_core::write::Write;
+
+use crate::{CommitError, CreateError, Etag, MemberProgress, Snapshot, Stamp, StoreError};
+
+/// The right to change one group, for a limited time. The store may forget it after a crash of its holder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupLock {
+    /// The group.
+    pub group: GroupId,
+    /// What proves the right.
+    pub token: Etag,
+}
+
+/// A group that was locked and read in one step.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    /// The right to commit; to be committed or released.
+    pub lock: GroupLock,
+    /// The group as it is; none where there is no such group.
+    pub snapshot: Option<Snapshot>,
+    /// The store's time.
+    pub now: Timestamp,
+}
+
+/// What a decision changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Commit<'a> {
+    /// The version of the record that the decision was built on.
+    pub expected: &'a Stamp,
+    /// The record with the writes applied.
+    pub record: &'a GroupRecord,
+    /// The writes. The store takes from them what it keeps beside the record: changes of leases, and the leases that were judged.
+    pub writes: &'a [Write],
+    /// Progress to be kept, by member.
+    pub progress: &'a [(MemberId, MemberProgress)],
+}
+
+/// A member whose lease is to be renewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// The member.
+    pub member: MemberId,
+    /// What it reported of its work, if it did.
+    pub progress: Option<MemberProgress>,
+}
+
+/// What came of a renewal.
+#[derive(Clone, Debug)]
+pub enum Renewed {
+    /// The record is the expected one, and all leases run until `deadline`.
+    Ok {
+        /// The store's time.
+        now: Timestamp,
+        /// The new deadline: now and one lease.
+        deadline: Timestamp,
+    },
+    /// The record is another one, and nothing was renewed.
+    Stale(Snapshot),
+    /// There is no such group.
+    Gone,
+}
+
+/// How long coordinators have been watching. Rule M6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coordination {
+    /// The store's time.
+    pub now: Timestamp,
+    /// Since when some coordinator has been ticking without a gap.
+    pub since: Timestamp,
+}
+
+/// Where a listing goes on. Opaque; the default starts at the beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageCursor(pub String);
+
+/// A part of a listing.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Groups that the directory names. One of them may be gone already; one may come twice.
+    pub groups: Vec<GroupId>,
+    /// Where to go on; none at the end.
+    pub next: Option<PageCursor>,
+}
+
+/// The store of group records. What every implementation means is pinned by the conformance suite.
+#[async_trait]
+pub trait GroupStore: Send + Sync {
+    /// Takes the right to change the group and reads it, its leases and the store's time in the same step.
+    ///
+    /// `known` is what the caller last saw; a store may save decoding where it is still current. Works for a group that is not
+    /// there, too: whoever creates it holds the right meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] if somebody else keeps the right for longer than is waited.
+    async fn begin(&self, group: &GroupId, known: Option<&Snapshot>) -> Result<Begun, StoreError>;
+
+    /// Writes the record, the leases and the progress, publishes the new version and gives the right back: all or nothing.
+    ///
+    /// A commit whose answer is lost is read back: if it took place, this returns its stamp.
+    ///
+    /// # Errors
+    /// [`CommitError`] says why nothing was written. The right is given back where the store could still be asked to.
+    async fn commit(&self, lock: GroupLock, commit: Commit<'_>) -> Result<Stamp, CommitError>;
+
+    /// Gives the right back without a change. A failure is left to the right's own end.
+    async fn release(&self, lock: GroupLock);
+
+    /// Renews the leases of several members if the record is still the expected one: one step, no lock. An empty batch confirms the record.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nobody's lease may then be taken as renewed.
+    async fn renew(
+        &self,
+        group: &GroupId,
+        known: &Snapshot,
+        renewals: &[Renewal],
+        lease_ttl: Millis,
+    ) -> Result<Renewed, StoreError>;
+
+    /// Reads a group without a right to change it; none where there is no such group.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn load(&self, group: &GroupId, known: Option<&Snapshot>) -> Result<Option<Snapshot>, StoreError>;
+
+    /// Creates a group under the right to change it; the right stays with the caller. Names it in the directory first.
+    ///
+    /// # Errors
+    /// [`CreateError::AlreadyExists`] if it is there.
+    async fn create(&self, lock: &GroupLock, record: &GroupRecord) -> Result<Stamp, CreateError>;
+
+    /// Removes a group, its leases and its progress, gives the right back, and only then removes it from the directory.
+    ///
+    /// # Errors
+    /// [`CommitError::Conflict`] if it is not the expected one any more.
+    async fn remove(&self, lock: GroupLock, expected: &Stamp) -> Result<(), CommitError>;
+
+    /// A part of the directory of all groups.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn groups(&self, cursor: &PageCursor) -> Result<Page, StoreError>;
+
+    /// What members last reported of their work.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn progress(&self, group: &GroupId) -> Result<BTreeMap<MemberId, MemberProgress>, StoreError>;
+
+    /// Says that a coordinator is watching. A silence of more than `gap`, or a clock that went back, begins a new watch. Rule M6.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the caller must then take it that nobody was watching.
+    async fn watch_over(&self, gap: Millis) -> Result<Coordination, StoreError>;
+
+    /// Whether the store can do its work now: runs one of its own scripts, not a mere ping (case C07).
+    ///
+    /// # Errors
+    /// [`StoreError`] says why not.
+    async fn check_ready(&self) -> Result<(), StoreError>;
+}
