@@ -129,7 +129,11 @@ pub trait GroupStore: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`].
-    async fn load(&self, group: &GroupId, known: Option<&Snapshot>) -> Result<Option<Snapshot>, StoreError>;
+    async fn load(
+        &self,
+        group: &GroupId,
+        known: Option<&Snapshot>,
+    ) -> Result<Option<Snapshot>, StoreError>;
 
     /// Creates a group under the right to change it; the right stays with the caller. Names it in the directory first.
     ///
@@ -153,7 +157,10 @@ pub trait GroupStore: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`].
-    async fn progress(&self, group: &GroupId) -> Result<BTreeMap<MemberId, MemberProgress>, StoreError>;
+    async fn progress(
+        &self,
+        group: &GroupId,
+    ) -> Result<BTreeMap<MemberId, MemberProgress>, StoreError>;
 
     /// Says that a coordinator is watching. A silence of more than `gap`, or a clock that went back, begins a new watch. Rule M6.
     ///

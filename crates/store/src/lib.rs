@@ -8,8 +8,10 @@ mod progress;
 mod snapshot;
 
 pub use change::{Change, ChangeFeed, ChangeStream};
-pub use error::{CommitError, CreateError, StoreError};
-pub use group_store::{Begun, Commit, Coordination, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed};
+pub use error::{Cause, CommitError, CreateError, StoreError};
+pub use group_store::{
+    Begun, Commit, Coordination, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed,
+};
 pub use plane::{PlaneError, ShardPlane};
 pub use progress::{MemberProgress, ShardProgress};
 pub use snapshot::{Etag, Snapshot, Stamp};

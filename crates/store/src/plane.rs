@@ -35,7 +35,11 @@ pub trait ShardPlane: Send + Sync {
     ///
     /// # Errors
     /// [`PlaneError::ForeignKeys`] names those that do.
-    async fn check_vacant(&self, stream: &StreamPrefix, shards: ShardCount) -> Result<(), PlaneError>;
+    async fn check_vacant(
+        &self,
+        stream: &StreamPrefix,
+        shards: ShardCount,
+    ) -> Result<(), PlaneError>;
 
     /// Makes every shard stream with the consumer groups, from the first entry on. What exists already is left as it is, so that a half
     /// done provisioning is finished by repeating it.
