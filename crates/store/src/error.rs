@@ -77,6 +77,9 @@ pub enum CreateError {
     /// It is there already.
     #[error("the group exists already")]
     AlreadyExists,
+    /// The lock ran out or was taken over.
+    #[error("the lock on the group was lost")]
+    LockLost,
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),

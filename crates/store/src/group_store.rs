@@ -33,8 +33,8 @@ pub struct Begun {
 /// What a decision changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit<'a> {
-    /// The version of the record that the decision was built on.
-    pub expected: &'a Stamp,
+    /// What the decision was built on: the record must still be this version, and no lease that the decision judged may differ from it.
+    pub expected: &'a Snapshot,
     /// The record with the writes applied.
     pub record: &'a GroupRecord,
     /// The writes. The store takes from them what it keeps beside the record: changes of leases, and the leases that were judged.
@@ -55,11 +55,11 @@ pub struct Renewal {
 /// What came of a renewal.
 #[derive(Clone, Debug)]
 pub enum Renewed {
-    /// The record is the expected one, and all leases run until `deadline`.
+    /// The record is the expected one, and the leases run until `deadline` at least.
     Ok {
         /// The store's time.
         now: Timestamp,
-        /// The new deadline: now and one lease.
+        /// Now and one lease. A lease that was to run longer still does: it was promised to the member.
         deadline: Timestamp,
     },
     /// The record is another one, and nothing was renewed.
@@ -114,6 +114,7 @@ pub trait GroupStore: Send + Sync {
     async fn release(&self, lock: GroupLock);
 
     /// Renews the leases of several members if the record is still the expected one: one step, no lock. An empty batch confirms the record.
+    /// A member that is not live in the record gets no lease.
     ///
     /// # Errors
     /// [`StoreError`]; nobody's lease may then be taken as renewed.
@@ -138,7 +139,7 @@ pub trait GroupStore: Send + Sync {
     /// Creates a group under the right to change it; the right stays with the caller. Names it in the directory first.
     ///
     /// # Errors
-    /// [`CreateError::AlreadyExists`] if it is there.
+    /// [`CreateError::AlreadyExists`] if it is there; [`CreateError::LockLost`] if the right is somebody else's.
     async fn create(&self, lock: &GroupLock, record: &GroupRecord) -> Result<Stamp, CreateError>;
 
     /// Removes a group, its leases and its progress, gives the right back, and only then removes it from the directory.
