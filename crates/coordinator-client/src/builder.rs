@@ -1,0 +1,213 @@
+//! Settings of a client, checked before it is built. It connects to nothing.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::{Certificate, Url};
+
+use crate::client::CoordinatorClient;
+use crate::credentials::Credentials;
+use crate::endpoints::Endpoints;
+
+const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A setting that cannot work, by its name.
+#[derive(Debug, thiserror::Error)]
+#[error("{setting}: {reason}")]
+pub struct BuildError {
+    setting: &'static str,
+    reason: String,
+    #[source]
+    source: Option<reqwest::Error>,
+}
+
+impl BuildError {
+    /// The setting by the name of its builder method.
+    #[must_use]
+    pub const fn setting(&self) -> &'static str {
+        self.setting
+    }
+
+    pub(crate) fn new(setting: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            setting,
+            reason: reason.into(),
+            source: None,
+        }
+    }
+}
+
+/// Settings of a [`CoordinatorClient`].
+///
+/// ```
+/// use std::time::Duration;
+/// use coordinator_client::{CoordinatorClient, Credentials};
+///
+/// let client = CoordinatorClient::builder(["https://coord-a.example", "https://coord-b.example"])
+///     .credentials(Credentials::bearer("token"))
+///     .connect_timeout(Duration::from_secs(1))
+///     .request_timeout(Duration::from_secs(3))
+///     .build();
+/// # let _ = client;
+///
+/// let error = CoordinatorClient::builder(["ftp://coord-a.example"]).build().expect_err("no HTTP");
+/// assert_eq!(error.setting(), "base_urls");
+/// ```
+#[derive(Clone)]
+pub struct ClientBuilder {
+    base_urls: Vec<String>,
+    credentials: Option<Credentials>,
+    connect_timeout: Duration,
+    request_timeout: Duration,
+    root_certificates_pem: Option<Vec<u8>>,
+}
+
+impl ClientBuilder {
+    pub(crate) fn new(base_urls: Vec<String>) -> Self {
+        Self {
+            base_urls,
+            credentials: None,
+            connect_timeout: DEFAULT_CONNECT_TIMEOUT,
+            request_timeout: DEFAULT_REQUEST_TIMEOUT,
+            root_certificates_pem: None,
+        }
+    }
+
+    /// Who to be; without this the client is nobody.
+    #[must_use]
+    pub fn credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
+    /// How long to try to connect to one coordinator before the next is tried; 2 s unless set.
+    #[must_use]
+    pub const fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect_timeout = limit;
+        self
+    }
+
+    /// How long a call may take as a whole, other coordinators included; 5 s unless set. A watch may take this beyond its wait.
+    #[must_use]
+    pub const fn request_timeout(mut self, limit: Duration) -> Self {
+        self.request_timeout = limit;
+        self
+    }
+
+    /// Certificate authorities to trust instead of the system's: one or several certificates in PEM.
+    #[must_use]
+    pub fn root_certificates_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates_pem = Some(pem.into());
+        self
+    }
+
+    /// Checks the settings and makes the client. TLS is by rustls with the ring provider, which becomes the process's
+    /// default unless it has one.
+    ///
+    /// # Errors
+    /// The first setting that cannot work, and why.
+    pub fn build(self) -> Result<CoordinatorClient, BuildError> {
+        check_limit("connect_timeout", self.connect_timeout)?;
+        check_limit("request_timeout", self.request_timeout)?;
+        if let Some(reason) = self.credentials.as_ref().and_then(Credentials::problem) {
+            return Err(BuildError::new("credentials", reason));
+        }
+        let urls = self.checked_urls()?;
+        let encrypted = urls.iter().any(|url| url.starts_with("https:"));
+        let http = self.http_client(encrypted)?;
+        Ok(CoordinatorClient::new(
+            http,
+            Endpoints::new(urls),
+            self.credentials,
+            self.request_timeout,
+        ))
+    }
+
+    fn checked_urls(&self) -> Result<Vec<String>, BuildError> {
+        if self.base_urls.is_empty() {
+            return Err(BuildError::new("base_urls", "at least one is needed"));
+        }
+        self.base_urls
+            .iter()
+            .map(|text| checked_url(text))
+            .collect()
+    }
+
+    fn http_client(&self, encrypted: bool) -> Result<reqwest::Client, BuildError> {
+        let _set_by_the_process = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("coordinator-client/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .tcp_nodelay(true);
+        if let Some(pem) = &self.root_certificates_pem {
+            let roots = Certificate::from_pem_bundle(pem).map_err(|error| {
+                failed("root_certificates_pem", "no certificates in PEM", error)
+            })?;
+            if roots.is_empty() {
+                return Err(BuildError::new(
+                    "root_certificates_pem",
+                    "no certificates in PEM",
+                ));
+            }
+            builder = builder.tls_certs_only(roots);
+        } else if !encrypted {
+            // Without https no authorities are needed, and hosts without any can still be used.
+            builder = builder.tls_certs_only([]);
+        }
+        let setting = if self.root_certificates_pem.is_some() {
+            "root_certificates_pem"
+        } else {
+            "base_urls"
+        };
+        builder
+            .build()
+            .map_err(|error| failed(setting, "TLS cannot be set up", error))
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URLs are not checked yet and may hold a password.
+        f.debug_struct("ClientBuilder")
+            .field("base_urls", &self.base_urls.len())
+            .field("credentials", &self.credentials)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("request_timeout", &self.request_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+fn failed(setting: &'static str, reason: &str, source: reqwest::Error) -> BuildError {
+    BuildError {
+        setting,
+        reason: reason.to_owned(),
+        source: Some(source),
+    }
+}
+
+fn check_limit(setting: &'static str, limit: Duration) -> Result<(), BuildError> {
+    if limit.is_zero() {
+        return Err(BuildError::new(setting, "must be longer than 0"));
+    }
+    Ok(())
+}
+
+/// The base URL without its last slashes. What is refused is not repeated: it may hold a password.
+fn checked_url(text: &str) -> Result<String, BuildError> {
+    let refuse = |reason: &str| BuildError::new("base_urls", reason);
+    let url = Url::parse(text).map_err(|error| refuse(&format!("not a URL: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(refuse("must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refuse(
+            "must not hold a user or a password: use credentials",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(refuse("must not have a query or a fragment"));
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}

@@ -1,0 +1,7 @@
+//! The calls of the API, one file per audience.
+
+mod admin;
+mod member;
+mod monitoring;
+mod probes;
+mod producer;

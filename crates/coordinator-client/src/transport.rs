@@ -1,0 +1,235 @@
+//! Sends one call, to the next coordinator where the first cannot be had. What the calls mean is not known here.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use protocol::{ErrorBody, ErrorCode, decode};
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::{Method, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::client::CoordinatorClient;
+use crate::error::ClientError;
+
+/// How much of a body that is not the coordinator's is shown.
+const FOREIGN_BODY_CHARS: usize = 200;
+
+/// One call, ready to be sent any number of times.
+pub(crate) struct Call {
+    method: Method,
+    path: String,
+    body: Option<Bytes>,
+    /// Beyond the client's request timeout.
+    extra_time: Duration,
+    repeatable: bool,
+    anonymous: bool,
+}
+
+impl Call {
+    /// Reads something.
+    pub(crate) fn get(path: String) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            body: None,
+            extra_time: Duration::ZERO,
+            repeatable: true,
+            anonymous: false,
+        }
+    }
+
+    /// Changes something.
+    pub(crate) fn post<B: Serialize>(path: String, body: &B) -> Self {
+        Self::with_body(Method::POST, path, body)
+    }
+
+    /// Removes something.
+    pub(crate) fn delete<B: Serialize>(path: String, body: &B) -> Self {
+        Self::with_body(Method::DELETE, path, body)
+    }
+
+    fn with_body<B: Serialize>(method: Method, path: String, body: &B) -> Self {
+        let json = serde_json::to_vec(body)
+            .expect("types of the protocol have text keys and nothing that refuses to be written");
+        Self {
+            method,
+            body: Some(Bytes::from(json)),
+            repeatable: false,
+            ..Self::get(path)
+        }
+    }
+
+    /// Sending it twice does no harm.
+    pub(crate) fn repeatable(self) -> Self {
+        Self {
+            repeatable: true,
+            ..self
+        }
+    }
+
+    /// The answer is expected to take this long.
+    pub(crate) fn lasting(self, extra_time: Duration) -> Self {
+        Self { extra_time, ..self }
+    }
+
+    /// Without the client's credentials.
+    pub(crate) fn anonymous(self) -> Self {
+        Self {
+            anonymous: true,
+            ..self
+        }
+    }
+}
+
+/// What a coordinator answered, good or bad.
+pub(crate) struct Answer {
+    pub(crate) url: String,
+    pub(crate) status: u16,
+    retry_after: Option<Duration>,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) const fn is_success(&self) -> bool {
+        self.status >= 200 && self.status < 300
+    }
+
+    /// The refusal that this answer is.
+    pub(crate) fn into_error(self) -> ClientError {
+        let (code, message) = match decode::<ErrorBody>(&self.body) {
+            Ok(body) => (body.error_code, body.message),
+            Err(_) => {
+                let start = String::from_utf8_lossy(&self.body)
+                    .chars()
+                    .take(FOREIGN_BODY_CHARS)
+                    .collect();
+                (ErrorCode::Unknown(format!("HTTP_{}", self.status)), start)
+            }
+        };
+        ClientError::Api {
+            status: self.status,
+            code,
+            message,
+            retry_after: self.retry_after,
+        }
+    }
+}
+
+impl CoordinatorClient {
+    /// Sends `call` and reads its answer as a `T`.
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
+        let answer = self.send(&call).await?;
+        if !answer.is_success() {
+            return Err(answer.into_error());
+        }
+        decode(&answer.body).map_err(|source| ClientError::Decode {
+            url: answer.url,
+            source,
+        })
+    }
+
+    /// Sends `call` to one coordinator after the other until one answers other than 503.
+    async fn send(&self, call: &Call) -> Result<Answer, ClientError> {
+        let limit = self.shared.request_timeout.saturating_add(call.extra_time);
+        let begun = Instant::now();
+        let mut last = None;
+        for (position, url) in self.shared.endpoints.in_order() {
+            let left = limit.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            match self.send_to(url, call, left).await {
+                Ok(answer) if answer.status == 503 => {
+                    self.shared.endpoints.failed(position);
+                    last = Some(Ok(answer));
+                }
+                Ok(answer) => {
+                    self.shared.endpoints.answered(position);
+                    return Ok(answer);
+                }
+                Err(error) => {
+                    self.shared.endpoints.failed(position);
+                    let elsewhere = error.is_connect() || (call.repeatable && !error.is_timeout());
+                    let error = failure(url, limit, error);
+                    if !elsewhere {
+                        return Err(error);
+                    }
+                    // A refusal says more than a broken connection.
+                    last = last.or(Some(Err(error)));
+                }
+            }
+        }
+        last.unwrap_or_else(|| {
+            Err(ClientError::Timeout {
+                url: String::new(),
+                limit,
+            })
+        })
+    }
+
+    /// Sends `call` to the coordinator that would be asked first, and to no other.
+    pub(crate) async fn send_to_one(&self, call: &Call) -> Result<Answer, ClientError> {
+        let limit = self.shared.request_timeout;
+        let (position, url) = self.shared.endpoints.first();
+        self.send_to(url, call, limit).await.map_err(|error| {
+            self.shared.endpoints.failed(position);
+            failure(url, limit, error)
+        })
+    }
+
+    async fn send_to(
+        &self,
+        url: &str,
+        call: &Call,
+        limit: Duration,
+    ) -> Result<Answer, reqwest::Error> {
+        let mut request = self
+            .shared
+            .http
+            .request(call.method.clone(), format!("{url}{}", call.path))
+            .timeout(limit);
+        if let Some(body) = &call.body {
+            request = request
+                .header(CONTENT_TYPE, "application/json")
+                .body(body.clone());
+        }
+        if let Some(credentials) = self.credentials.as_ref().filter(|_| !call.anonymous) {
+            request = credentials.apply(request);
+        }
+        let response = request.send().await?;
+        let status = response.status().as_u16();
+        let retry_after = retry_after(&response);
+        let body = response.bytes().await?;
+        Ok(Answer {
+            url: url.to_owned(),
+            status,
+            retry_after,
+            body,
+        })
+    }
+}
+
+fn failure(url: &str, limit: Duration, error: reqwest::Error) -> ClientError {
+    let url = url.to_owned();
+    if error.is_timeout() && !error.is_connect() {
+        return ClientError::Timeout { url, limit };
+    }
+    ClientError::Transport {
+        url,
+        source: error.without_url(),
+    }
+}
+
+/// Whole seconds; the other form of the header, a date, is not used by the coordinator.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let seconds = response
+        .headers()
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(Duration::from_secs(seconds))
+}
