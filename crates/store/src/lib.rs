@@ -1,17 +1,27 @@
 //! What the coordinator needs of a store, an in-memory store, and the suite every store must pass. Knows nothing of Redis and HTTP.
 
 mod change;
+mod clock;
+#[cfg(feature = "testing")]
+pub mod conformance;
+mod effects;
 mod error;
 mod group_store;
+mod limits;
+mod memory;
 mod plane;
 mod progress;
 mod snapshot;
 
 pub use change::{Change, ChangeFeed, ChangeStream};
+pub use clock::{ManualClock, StoreClock, SystemClock};
+pub use effects::{Effects, LeaseSet};
 pub use error::{Cause, CommitError, CreateError, StoreError};
 pub use group_store::{
     Begun, Commit, Coordination, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed,
 };
+pub use limits::LockLimits;
+pub use memory::MemoryStore;
 pub use plane::{PlaneError, ShardPlane};
 pub use progress::{MemberProgress, ShardProgress};
 pub use snapshot::{Etag, Snapshot, Stamp};

@@ -1,7 +1,9 @@
 //! A group as a store had it at one moment, and what proves that it is still so. Rule E1.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use coordinator_core::names::MemberId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::Timestamp;
@@ -48,4 +50,45 @@ pub struct Snapshot {
     pub stamp: Stamp,
     /// The store's time when it was read.
     pub now: Timestamp,
+}
+
+impl Snapshot {
+    /// A record as it was stored, with the leases that are kept beside it filled in.
+    ///
+    /// Where nothing differs the record is shared and not copied. A lease of somebody who is not live in the record counts for nothing.
+    #[must_use]
+    pub fn assemble(
+        record: &Arc<GroupRecord>,
+        leases: &BTreeMap<MemberId, Timestamp>,
+        stamp: Stamp,
+        now: Timestamp,
+    ) -> Self {
+        let mut record = Arc::clone(record);
+        let differing: Vec<(MemberId, Option<Timestamp>)> = record
+            .members
+            .iter()
+            .map(|(id, member)| {
+                let lease = leases.get(id).copied().filter(|_| member.is_live());
+                (id, member, lease)
+            })
+            .filter(|(_, member, lease)| member.lease_deadline != *lease)
+            .map(|(id, _, lease)| (id.clone(), lease))
+            .collect();
+        if !differing.is_empty() {
+            let members = &mut Arc::make_mut(&mut record).members;
+            for (id, lease) in differing {
+                if let Some(member) = members.get_mut(&id) {
+                    Arc::make_mut(member).lease_deadline = lease;
+                }
+            }
+        }
+        Self { record, stamp, now }
+    }
+
+    /// Whether a member is live in the record, so that it may have a lease.
+    #[must_use]
+    pub fn has_live(&self, member: &MemberId) -> bool {
+        let record = self.record.members.get(member);
+        record.is_some_and(|record| record.is_live())
+    }
 }
