@@ -51,4 +51,5 @@ mod decide;
 mod draft;
 mod group;
 
+pub use decide::decide_without_group;
 pub use group::Group;

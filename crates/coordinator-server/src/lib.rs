@@ -1,1 +1,17 @@
-//! The coordinator's engine and HTTP face, as a library.
+//! The coordinator's engine and HTTP face, as a library. Knows nothing of command lines and configuration files.
+//!
+//! [`serve`] runs a coordinator on a listener until it is told to end.
+
+mod auth;
+mod config;
+mod convert;
+mod engine;
+mod http;
+mod metrics;
+mod serve;
+
+pub use config::{
+    ConfigError, Credentials, DEFAULT_ADMIN_PASSWORD, DEFAULT_ADMIN_USERNAME, Limits, ServerConfig,
+};
+pub use engine::Deps;
+pub use serve::{ServeError, serve};

@@ -83,6 +83,13 @@ impl Group {
     }
 }
 
+/// How a heartbeat is answered where there is no group. Rules H1 to H3: members never create groups.
+#[must_use]
+pub fn decide_without_group(heartbeat: &Heartbeat) -> HeartbeatReply {
+    refuse_unjudged(heartbeat)
+        .unwrap_or_else(|| HeartbeatReply::without_group(HeartbeatStatus::UnknownMember))
+}
+
 fn decide_heartbeat(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     if let Some(refusal) = refuse_unjudged(heartbeat) {
         return refusal;

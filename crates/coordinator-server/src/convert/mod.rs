@@ -1,0 +1,64 @@
+//! Where the wire and the core meet. Neither knows the other.
+
+mod group;
+mod heartbeat;
+mod member;
+
+use coordinator_core::names::{ConsumerGroup, GroupId, MemberId, NameError, StreamPrefix};
+use coordinator_core::numbers::ShardIndex;
+use coordinator_core::shard_set::ShardSet;
+use coordinator_core::time::Timestamp;
+use protocol::{IsoTimestamp, ShardId};
+
+pub(crate) use group::{group, routing};
+pub(crate) use heartbeat::{request, response, retry_response};
+pub(crate) use member::{assignments, members};
+
+/// A name of the wire that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {source}")]
+pub(crate) struct BadName {
+    field: &'static str,
+    source: NameError,
+}
+
+pub(crate) fn stream_prefix(text: &str) -> Result<StreamPrefix, BadName> {
+    StreamPrefix::parse(text).map_err(|source| BadName {
+        field: "streamPrefix",
+        source,
+    })
+}
+
+pub(crate) fn group_id(stream: &str, group: &str) -> Result<GroupId, BadName> {
+    let stream = stream_prefix(stream)?;
+    let group = ConsumerGroup::parse(group).map_err(|source| BadName {
+        field: "consumerGroup",
+        source,
+    })?;
+    Ok(GroupId { stream, group })
+}
+
+pub(crate) fn member_id(text: &str) -> Result<MemberId, BadName> {
+    MemberId::parse(text).map_err(|source| BadName {
+        field: "memberId",
+        source,
+    })
+}
+
+pub(crate) fn iso(time: Timestamp) -> IsoTimestamp {
+    IsoTimestamp::from_millis(i64::try_from(time.as_ms()).unwrap_or(i64::MAX))
+}
+
+fn shard_ids(shards: &ShardSet) -> Vec<ShardId> {
+    shards
+        .iter()
+        .map(|shard| ShardId::new(shard.get()))
+        .collect()
+}
+
+fn shard_set(shards: &[ShardId]) -> ShardSet {
+    shards
+        .iter()
+        .map(|shard| ShardIndex::new(shard.shard_index))
+        .collect()
+}

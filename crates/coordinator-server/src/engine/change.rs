@@ -1,0 +1,152 @@
+//! The long way: begin, decide about everything that waits, commit it together, apply, publish, answer. Nothing is said before it is
+//! committed (rule H16).
+
+use std::sync::Arc;
+
+use coordinator_core::Group;
+use coordinator_core::names::MemberId;
+use coordinator_core::step::{HeartbeatReply, HeartbeatStatus, Rejection, Reply};
+use coordinator_core::write::{FenceCause, Write};
+use store::{Commit, CommitError, MemberProgress, Snapshot};
+
+use super::group_task::{Ask, Cached, GroupTask, HeartbeatOutcome};
+use super::{EngineError, describe, steady};
+use crate::metrics;
+
+type Left = Result<Vec<Ask>, (Vec<Ask>, EngineError)>;
+
+/// What was decided for one of the asks.
+type Decided = Result<Reply, Rejection>;
+
+/// Decides under the right to change the group. Gives back what lost a race.
+pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
+    let known = task.cached.as_ref().map(|cached| &cached.snapshot);
+    let begun = match task.engine.store().begin(&task.id, known).await {
+        Ok(begun) => begun,
+        Err(error) => return Err((asks, error.into())),
+    };
+    if let Err(error) = task.see(begun.snapshot) {
+        task.engine.store().release(begun.lock).await;
+        return Err((asks, error.into()));
+    }
+    let Some(cached) = &task.cached else {
+        task.engine.store().release(begun.lock).await;
+        return Ok(asks);
+    };
+    let clock = task.engine.0.watchtower.clock(begun.now).await;
+    let mut group = cached.group.clone();
+    let mut writes = Vec::new();
+    let mut replies: Vec<Decided> = Vec::with_capacity(asks.len());
+    for ask in &asks {
+        replies.push(group.decide(clock, &ask.input()).map(|step| {
+            group.apply(&step.writes);
+            writes.extend(step.writes);
+            step.reply
+        }));
+    }
+    if steady::only_leases(&writes) {
+        // Somebody else made the change meanwhile: the short way does for what is left.
+        task.engine.store().release(begun.lock).await;
+        return if writes.is_empty() {
+            answer_unchanged(task, asks, replies)
+        } else {
+            Ok(asks)
+        };
+    }
+    let progress = believed(&asks, &replies);
+    let commit = Commit {
+        expected: &cached.snapshot,
+        record: group.record(),
+        writes: &writes,
+        progress: &progress,
+    };
+    match task.engine.store().commit(begun.lock, commit).await {
+        Ok(stamp) => {
+            note_writes(task, cached, &group, &writes);
+            let record = Arc::new(group.record().clone());
+            let snapshot = Snapshot {
+                record: Arc::clone(&record),
+                stamp,
+                now: begun.now,
+            };
+            task.hub.correct(group.metadata_version());
+            task.cached = Some(Cached { snapshot, group });
+            answer(asks, replies, &record);
+            Ok(Vec::new())
+        }
+        Err(CommitError::Store(error)) => {
+            // Whether it was written is not known: nothing is assumed.
+            task.cached = None;
+            Err((asks, error.into()))
+        }
+        Err(error) => {
+            metrics::state_conflict("commit");
+            tracing::debug!(group = describe(&task.id), %error, "lost a race, trying again");
+            Ok(asks)
+        }
+    }
+}
+
+/// Refusals and repeated answers that change nothing were confirmed by the read itself.
+fn answer_unchanged(task: &GroupTask, asks: Vec<Ask>, replies: Vec<Decided>) -> Left {
+    let Some(cached) = &task.cached else {
+        return Ok(asks);
+    };
+    let record = Arc::clone(&cached.snapshot.record);
+    answer(asks, replies, &record);
+    Ok(Vec::new())
+}
+
+fn answer(
+    asks: Vec<Ask>,
+    replies: Vec<Decided>,
+    record: &Arc<coordinator_core::record::GroupRecord>,
+) {
+    for (ask, decided) in asks.into_iter().zip(replies) {
+        match (ask, decided) {
+            (Ask::Heartbeat { answer, .. }, Ok(Reply::Heartbeat(reply))) => {
+                let _ = answer.send(Ok(HeartbeatOutcome::Decided(reply)));
+            }
+            (Ask::Provisioned { answer }, Ok(_)) => drop(answer.send(Ok(Arc::clone(record)))),
+            (ask, Err(rejection)) => super::group_task::answer_all(vec![ask], &rejection.into()),
+            (Ask::Tick | Ask::Delete { .. } | Ask::Heartbeat { .. }, Ok(_)) => {}
+        }
+    }
+}
+
+fn believed(asks: &[Ask], replies: &[Decided]) -> Vec<(MemberId, MemberProgress)> {
+    let heartbeat = |decided: &Decided| match decided {
+        Ok(Reply::Heartbeat(reply)) if reply.status == HeartbeatStatus::Ok => Some(reply.clone()),
+        _ => None,
+    };
+    let replies: Vec<Option<HeartbeatReply>> = replies.iter().map(heartbeat).collect();
+    let rows = asks.iter().zip(&replies);
+    rows.filter_map(|(ask, reply)| steady::believed_progress(ask, reply.as_ref()?))
+        .collect()
+}
+
+/// Counts what happened, and checks the group (rule M4): a violation is counted and logged, never a panic.
+fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write]) {
+    for write in writes {
+        match write {
+            Write::MemberExpired { member, .. } => {
+                metrics::member_expired(&task.id);
+                tracing::info!(group = describe(&task.id), %member, "member expired");
+            }
+            Write::MemberFenced { member, cause, .. } => {
+                if let FenceCause::OutsideAuthority { .. } = cause {
+                    metrics::ownership_violation(&task.id);
+                }
+                tracing::warn!(group = describe(&task.id), %member, ?cause, "member fenced");
+            }
+            Write::TargetAssigned { .. } => metrics::rebalanced(&task.id),
+            _ => {}
+        }
+    }
+    let mut violations = after.check_invariants();
+    violations.extend(after.check_succession(&before.group));
+    for violation in &violations {
+        tracing::error!(group = describe(&task.id), %violation, "invariant violated");
+    }
+    metrics::invariant_violations(&task.id, violations.len());
+}

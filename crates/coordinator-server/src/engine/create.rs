@@ -1,0 +1,208 @@
+//! Creating streams and groups. The creation is recorded before anything is made, so that a half-done one is finished by repeating it;
+//! clients see the group once its streams exist.
+
+use std::sync::Arc;
+
+use coordinator_core::names::{ConsumerGroup, GroupId};
+use coordinator_core::numbers::ShardCount;
+use coordinator_core::record::{GroupRecord, Provisioning};
+use store::{CommitError, CreateError, GroupLock, PageCursor, PlaneError, ShardPlane, Stamp};
+use tokio::sync::oneshot;
+
+use super::group_task::Ask;
+use super::{Engine, EngineError};
+
+/// What is to be created.
+#[derive(Clone, Debug)]
+pub(crate) struct Creation {
+    pub(crate) group: GroupId,
+    /// The count that was asked for.
+    pub(crate) requested: Option<ShardCount>,
+    /// The count of a stream for which none was asked.
+    pub(crate) default: ShardCount,
+    /// Whether a new stream is meant, not a further group of one.
+    pub(crate) new_stream: bool,
+}
+
+/// A creation that is recorded and whose streams may have to be made.
+struct Recorded {
+    record: GroupRecord,
+    stamp: Stamp,
+    /// The groups of the stream, this one included.
+    groups: Vec<ConsumerGroup>,
+    /// Whether this call recorded it, as the first group of a stream.
+    is_new_stream: bool,
+}
+
+impl Engine {
+    /// Creates a group with its streams and consumer groups, and gives its record.
+    pub(crate) async fn create(
+        &self,
+        creation: &Creation,
+    ) -> Result<Arc<GroupRecord>, EngineError> {
+        let _begun = self.begin_change()?;
+        let recorded = self.record_creation(creation).await?;
+        let Some(plane) = &self.0.deps.plane else {
+            return Ok(Arc::new(recorded.record));
+        };
+        let record = &recorded.record;
+        match plane
+            .provision(&record.id.stream, record.shard_count, &recorded.groups)
+            .await
+        {
+            Ok(()) => self.finish_creation(&record.id).await,
+            Err(error) => {
+                if recorded.is_new_stream && matches!(error, PlaneError::ForeignKeys { .. }) {
+                    self.take_back(&recorded).await;
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn finish_creation(&self, group: &GroupId) -> Result<Arc<GroupRecord>, EngineError> {
+        let (answer, outcome) = oneshot::channel();
+        self.ask(group, Ask::Provisioned { answer })?;
+        outcome.await.map_err(|_| EngineError::Interrupted)?
+    }
+
+    /// Records the creation, or finds the one that is to be finished. One at a time for each stream: whoever creates holds the right to change the
+    /// stream's own group, so that all its groups get one count (rule G10).
+    async fn record_creation(&self, creation: &Creation) -> Result<Recorded, EngineError> {
+        let own = creation.group.stream.own_group();
+        let stream_lock = self.store().begin(&own, None).await?.lock;
+        let outcome = if creation.group == own {
+            self.record_locked(creation, &stream_lock).await
+        } else {
+            match self.store().begin(&creation.group, None).await {
+                Ok(begun) => {
+                    let outcome = self.record_locked(creation, &begun.lock).await;
+                    self.store().release(begun.lock).await;
+                    outcome
+                }
+                Err(error) => Err(error.into()),
+            }
+        };
+        self.store().release(stream_lock).await;
+        outcome
+    }
+
+    async fn record_locked(
+        &self,
+        creation: &Creation,
+        lock: &GroupLock,
+    ) -> Result<Recorded, EngineError> {
+        let siblings = self.groups_of_stream(creation).await?;
+        let groups = |of: &[GroupRecord]| {
+            let mut groups: Vec<_> = of.iter().map(|sibling| sibling.id.group.clone()).collect();
+            groups.push(creation.group.group.clone());
+            groups.sort();
+            groups.dedup();
+            groups
+        };
+        if let Some(found) = self.store().load(&creation.group, None).await? {
+            return match found.record.provisioning {
+                Provisioning::Done => Err(EngineError::GroupExists),
+                Provisioning::Pending => {
+                    check_count(creation.requested, found.record.shard_count)?;
+                    let is_new_stream = false;
+                    let record = (*found.record).clone();
+                    Ok(Recorded {
+                        record,
+                        stamp: found.stamp,
+                        groups: groups(&siblings),
+                        is_new_stream,
+                    })
+                }
+            };
+        }
+        if let (true, Some(sibling)) = (creation.new_stream, siblings.first()) {
+            return Err(EngineError::StreamExists {
+                group: sibling.id.group.as_str().to_owned(),
+            });
+        }
+        let count = match siblings.first() {
+            Some(sibling) => {
+                check_count(creation.requested, sibling.shard_count)?;
+                sibling.shard_count
+            }
+            None => creation.requested.unwrap_or(creation.default),
+        };
+        let is_new_stream = siblings.is_empty();
+        let provisioning = self.vacancy(creation, count, is_new_stream).await?;
+        let record = GroupRecord::new(creation.group.clone(), count, provisioning);
+        let stamp = self
+            .store()
+            .create(lock, &record)
+            .await
+            .map_err(|error| match error {
+                CreateError::AlreadyExists => EngineError::GroupExists,
+                CreateError::LockLost => EngineError::Conflict,
+                CreateError::Store(error) => error.into(),
+            })?;
+        Ok(Recorded {
+            record,
+            stamp,
+            groups: groups(&siblings),
+            is_new_stream,
+        })
+    }
+
+    /// Whether streams have to be made; refused where a new stream's keys exist already.
+    async fn vacancy(
+        &self,
+        creation: &Creation,
+        count: ShardCount,
+        is_new_stream: bool,
+    ) -> Result<Provisioning, EngineError> {
+        let Some(plane) = &self.0.deps.plane else {
+            return Ok(Provisioning::Done);
+        };
+        if is_new_stream {
+            let plane: &dyn ShardPlane = &**plane;
+            plane.check_vacant(&creation.group.stream, count).await?;
+        }
+        Ok(Provisioning::Pending)
+    }
+
+    /// The other groups of the stream.
+    async fn groups_of_stream(&self, creation: &Creation) -> Result<Vec<GroupRecord>, EngineError> {
+        let mut siblings: Vec<GroupRecord> = Vec::new();
+        let mut cursor = PageCursor::default();
+        loop {
+            let page = self.store().groups(&cursor).await?;
+            for id in page.groups {
+                let is_sibling = id.stream == creation.group.stream && id != creation.group;
+                if !is_sibling || siblings.iter().any(|sibling| sibling.id == id) {
+                    continue;
+                }
+                if let Some(found) = self.store().load(&id, None).await? {
+                    siblings.push((*found.record).clone());
+                }
+            }
+            match page.next {
+                Some(next) => cursor = next,
+                None => return Ok(siblings),
+            }
+        }
+    }
+
+    /// Takes a creation back whose keys turned out to be somebody else's.
+    async fn take_back(&self, recorded: &Recorded) {
+        let removed = match self.store().begin(&recorded.record.id, None).await {
+            Ok(begun) => self.store().remove(begun.lock, &recorded.stamp).await,
+            Err(error) => Err(CommitError::Store(error)),
+        };
+        if let Err(error) = removed {
+            tracing::warn!(group = %recorded.record.id, %error, "a refused creation stays recorded; delete the group to remove it");
+        }
+    }
+}
+
+/// Rule G10: all groups of a stream share one count.
+fn check_count(requested: Option<ShardCount>, count: ShardCount) -> Result<(), EngineError> {
+    match requested.filter(|requested| *requested != count) {
+        Some(requested) => Err(EngineError::OtherShardCount { requested, count }),
+        None => Ok(()),
+    }
+}

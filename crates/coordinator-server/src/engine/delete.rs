@@ -1,0 +1,74 @@
+//! Deleting a group. Its streams stay: what is in them is the user's.
+
+use std::sync::Arc;
+
+use coordinator_core::input::Input;
+use coordinator_core::names::GroupId;
+use coordinator_core::numbers::MetadataVersion;
+use coordinator_core::record::GroupRecord;
+use store::CommitError;
+use tokio::sync::oneshot;
+
+use super::group_task::{Ask, GroupTask};
+use super::{Engine, EngineError};
+use crate::metrics;
+
+const ATTEMPTS: usize = 8;
+
+impl Engine {
+    /// Deletes a group and says what it was.
+    pub(crate) async fn delete(
+        &self,
+        group: &GroupId,
+        force: bool,
+    ) -> Result<Arc<GroupRecord>, EngineError> {
+        let _begun = self.begin_change()?;
+        let (answer, outcome) = oneshot::channel();
+        self.ask(group, Ask::Delete { force, answer })?;
+        outcome.await.map_err(|_| EngineError::Interrupted)?
+    }
+}
+
+impl GroupTask {
+    pub(super) async fn delete(&mut self, force: bool) -> Result<Arc<GroupRecord>, EngineError> {
+        for _ in 0..ATTEMPTS {
+            let known = self.cached.as_ref().map(|cached| &cached.snapshot);
+            let begun = self.engine.store().begin(&self.id, known).await?;
+            if let Err(error) = self.see(begun.snapshot) {
+                self.engine.store().release(begun.lock).await;
+                return Err(error.into());
+            }
+            let Some(cached) = &self.cached else {
+                self.engine.store().release(begun.lock).await;
+                return Err(EngineError::GroupNotFound);
+            };
+            let clock = self.engine.0.watchtower.clock(begun.now).await;
+            if let Err(rejection) = cached
+                .group
+                .decide(clock, &Input::DeletionRequested { force })
+            {
+                self.engine.store().release(begun.lock).await;
+                return Err(rejection.into());
+            }
+            match self
+                .engine
+                .store()
+                .remove(begun.lock, &cached.snapshot.stamp)
+                .await
+            {
+                Ok(()) => {
+                    let record = Arc::clone(&cached.snapshot.record);
+                    self.cached = None;
+                    self.hub.correct(MetadataVersion::default());
+                    return Ok(record);
+                }
+                Err(CommitError::Store(error)) => {
+                    self.cached = None;
+                    return Err(error.into());
+                }
+                Err(_) => metrics::state_conflict("remove"),
+            }
+        }
+        Err(EngineError::Conflict)
+    }
+}

@@ -1,0 +1,294 @@
+//! The task of one group: takes what is asked of it in batches, so that everything which waits shares one renewal or one commit.
+
+use std::sync::Arc;
+
+use coordinator_core::input::{Heartbeat, Input};
+use coordinator_core::names::GroupId;
+use coordinator_core::record::GroupRecord;
+use coordinator_core::step::HeartbeatReply;
+use coordinator_core::{Group, decide_without_group};
+use futures_util::StreamExt;
+use store::{Change, ChangeStream, MemberProgress, Snapshot, StoreError};
+use tokio::sync::{mpsc, oneshot};
+
+use super::hub::VersionHub;
+use super::{Engine, EngineError, GROUP_IDLE, change, describe, steady};
+
+/// The most that is decided together.
+const BATCH: usize = 1_024;
+/// How often a change that lost a race is tried again.
+const ATTEMPTS: usize = 8;
+
+/// How a heartbeat came out.
+#[derive(Clone, Debug)]
+pub(crate) enum HeartbeatOutcome {
+    /// It was decided and, where that is due, recorded.
+    Decided(HeartbeatReply),
+    /// It found no turn; nothing changed and the client keeps what it has (rule T3).
+    Retry,
+}
+
+/// What is asked of a group.
+pub(super) enum Ask {
+    Heartbeat {
+        heartbeat: Heartbeat,
+        progress: MemberProgress,
+        answer: Answer<HeartbeatOutcome>,
+    },
+    Tick,
+    Provisioned {
+        answer: Answer<Arc<GroupRecord>>,
+    },
+    Delete {
+        force: bool,
+        answer: Answer<Arc<GroupRecord>>,
+    },
+}
+
+pub(super) type Answer<T> = oneshot::Sender<Result<T, EngineError>>;
+
+/// A group as it was last seen, and what proves it.
+pub(super) struct Cached {
+    pub(super) snapshot: Snapshot,
+    pub(super) group: Group,
+}
+
+impl Cached {
+    /// What was read, checked.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] where no decision could have led to it (rule C6).
+    pub(super) fn new(engine: &Engine, snapshot: Snapshot) -> Result<Self, StoreError> {
+        let group =
+            Group::restore((*snapshot.record).clone(), *engine.settings()).map_err(|error| {
+                StoreError::Corrupt {
+                    reason: error.to_string(),
+                    source: None,
+                }
+            })?;
+        Ok(Self { snapshot, group })
+    }
+}
+
+pub(super) struct GroupTask {
+    pub(super) engine: Engine,
+    pub(super) id: GroupId,
+    pub(super) hub: Arc<VersionHub>,
+    pub(super) cached: Option<Cached>,
+}
+
+/// Serves a group until nobody asks for it any more.
+pub(super) async fn run(
+    engine: Engine,
+    id: GroupId,
+    mut asks: mpsc::UnboundedReceiver<Ask>,
+    hub: Arc<VersionHub>,
+) {
+    let mut news = subscribe(&engine, &id).await;
+    let mut task = GroupTask {
+        engine,
+        id,
+        hub,
+        cached: None,
+    };
+    let mut batch = Vec::new();
+    loop {
+        tokio::select! {
+            count = asks.recv_many(&mut batch, BATCH) => {
+                if count == 0 {
+                    return;
+                }
+                task.serve(core::mem::take(&mut batch)).await;
+            }
+            change = next_news(&mut news) => match change {
+                Some(change) => task.hear(change).await,
+                None => news = None,
+            },
+            () = tokio::time::sleep(GROUP_IDLE) => {
+                if task.engine.0.registry.forget_if_idle(&task.id, &asks, &task.hub) {
+                    return;
+                }
+            }
+            () = task.engine.0.stop.cancelled() => return,
+        }
+        if news.is_none() {
+            news = subscribe(&task.engine, &task.id).await;
+        }
+    }
+}
+
+async fn subscribe(engine: &Engine, id: &GroupId) -> Option<ChangeStream> {
+    match engine.0.deps.feed.subscribe(id).await {
+        Ok(news) => Some(news),
+        Err(error) => {
+            tracing::warn!(group = describe(id), %error, "no news of this group; watches wake by their own commits only");
+            None
+        }
+    }
+}
+
+async fn next_news(news: &mut Option<ChangeStream>) -> Option<Change> {
+    match news {
+        Some(news) => news.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl GroupTask {
+    async fn serve(&mut self, asks: Vec<Ask>) {
+        let (deletions, asks): (Vec<_>, Vec<_>) = asks
+            .into_iter()
+            .partition(|ask| matches!(ask, Ask::Delete { .. }));
+        let failed = self.decide_all(asks).await.is_err();
+        for deletion in deletions {
+            if let Ask::Delete { force, answer } = deletion {
+                let outcome = self.delete(force).await;
+                let _ = answer.send(outcome);
+            }
+        }
+        self.note_due(failed);
+    }
+
+    /// Decides what is asked: quietly if nothing but leases changes, else under the right to change the group.
+    async fn decide_all(&mut self, mut asks: Vec<Ask>) -> Result<(), EngineError> {
+        for _ in 0..ATTEMPTS {
+            if asks.is_empty() {
+                return Ok(());
+            }
+            asks = match self.decide_once(asks).await {
+                Ok(left) => left,
+                Err((asks, error)) => {
+                    answer_all(asks, &error);
+                    return Err(error);
+                }
+            };
+        }
+        for ask in asks {
+            match ask {
+                Ask::Heartbeat { answer, .. } => {
+                    let _ = answer.send(Ok(HeartbeatOutcome::Retry));
+                }
+                other => answer_all(vec![other], &EngineError::Conflict),
+            }
+        }
+        Err(EngineError::Conflict)
+    }
+
+    /// One attempt. Gives back what lost a race.
+    async fn decide_once(&mut self, asks: Vec<Ask>) -> Result<Vec<Ask>, (Vec<Ask>, EngineError)> {
+        let wants_leases = asks.iter().any(|ask| matches!(ask, Ask::Tick));
+        if wants_leases || self.cached.is_none() {
+            if let Err(error) = self.load().await {
+                return Err((asks, error.into()));
+            }
+        }
+        let Some(cached) = &self.cached else {
+            answer_gone(asks);
+            return Ok(Vec::new());
+        };
+        let mut quiet = Vec::with_capacity(asks.len());
+        for ask in &asks {
+            match steady::judge(&self.engine, cached, ask).await {
+                Some(step) => quiet.push(step),
+                None => return change::change(self, asks).await,
+            }
+        }
+        steady::confirm(self, asks, quiet).await
+    }
+
+    /// Reads the group anew, its leases included.
+    pub(super) async fn load(&mut self) -> Result<(), StoreError> {
+        let known = self.cached.as_ref().map(|cached| &cached.snapshot);
+        let snapshot = self.engine.store().load(&self.id, known).await?;
+        self.see(snapshot)
+    }
+
+    /// Takes over what was read.
+    pub(super) fn see(&mut self, snapshot: Option<Snapshot>) -> Result<(), StoreError> {
+        self.cached = None;
+        if let Some(snapshot) = snapshot {
+            let cached = Cached::new(&self.engine, snapshot)?;
+            self.hub.correct(cached.group.metadata_version());
+            self.cached = Some(cached);
+        }
+        Ok(())
+    }
+
+    /// Another coordinator committed, or may have.
+    async fn hear(&mut self, change: Change) {
+        let seen = self
+            .cached
+            .as_ref()
+            .map(|cached| cached.group.metadata_version());
+        if change.version.is_some() && change.version == seen {
+            return;
+        }
+        match change.version {
+            Some(version) => self.hub.announce(version),
+            None => {
+                if let Err(error) = self.load().await {
+                    tracing::debug!(group = describe(&self.id), %error, "could not look at the group after news were missed");
+                }
+            }
+        }
+        // What is in memory is old now; when the group wants a tick is not known before it is looked at.
+        self.engine
+            .0
+            .due
+            .set(&self.id, self.engine.0.watchtower.estimated_now());
+    }
+
+    /// Notes when the group wants its next tick; after a failure, with the next one.
+    fn note_due(&self, failed: bool) {
+        let soonest = self.engine.0.watchtower.estimated_now();
+        let due = match &self.cached {
+            // After coordinators were away a deadline may be over and not count yet (rule M6): it is looked at again with a later tick.
+            Some(cached) => cached
+                .group
+                .next_deadline()
+                .map(|due| Some(due).max(soonest).unwrap_or(due)),
+            None if failed => soonest,
+            None => None,
+        };
+        self.engine.0.due.set(&self.id, due);
+    }
+}
+
+/// Answers what was asked of a group that does not exist. Rule H3.
+fn answer_gone(asks: Vec<Ask>) {
+    for ask in asks {
+        match ask {
+            Ask::Heartbeat {
+                heartbeat, answer, ..
+            } => {
+                let reply = decide_without_group(&heartbeat);
+                let _ = answer.send(Ok(HeartbeatOutcome::Decided(reply)));
+            }
+            other => answer_all(vec![other], &EngineError::GroupNotFound),
+        }
+    }
+}
+
+pub(super) fn answer_all(asks: Vec<Ask>, error: &EngineError) {
+    for ask in asks {
+        match ask {
+            Ask::Heartbeat { answer, .. } => drop(answer.send(Err(error.clone()))),
+            Ask::Provisioned { answer } | Ask::Delete { answer, .. } => {
+                drop(answer.send(Err(error.clone())))
+            }
+            Ask::Tick => tracing::debug!(%error, "a tick came to nothing"),
+        }
+    }
+}
+
+impl Ask {
+    /// What the core is asked.
+    pub(super) fn input(&self) -> Input {
+        match self {
+            Self::Heartbeat { heartbeat, .. } => Input::HeartbeatReceived(heartbeat.clone()),
+            Self::Tick => Input::TickDue,
+            Self::Provisioned { .. } => Input::ProvisioningFinished,
+            Self::Delete { force, .. } => Input::DeletionRequested { force: *force },
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Asking: heartbeats, single groups, listings, and waiting for the next version.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use coordinator_core::Group;
+use coordinator_core::input::Heartbeat;
+use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::numbers::MetadataVersion;
+use coordinator_core::record::Provisioning;
+use store::{MemberProgress, PageCursor};
+use tokio::sync::oneshot;
+
+use super::group_task::{Ask, Cached};
+use super::{Engine, EngineError, HeartbeatOutcome};
+
+impl Engine {
+    pub(super) fn ask(&self, group: &GroupId, ask: Ask) -> Result<(), EngineError> {
+        let handle = self.0.registry.get(self, group);
+        handle.asks.send(ask).map_err(|_| EngineError::Interrupted)
+    }
+
+    /// Decides about a heartbeat.
+    pub(crate) async fn heartbeat(
+        &self,
+        group: &GroupId,
+        heartbeat: Heartbeat,
+        progress: MemberProgress,
+    ) -> Result<HeartbeatOutcome, EngineError> {
+        let _begun = self.begin_change()?;
+        let (answer, outcome) = oneshot::channel();
+        self.ask(
+            group,
+            Ask::Heartbeat {
+                heartbeat,
+                progress,
+                answer,
+            },
+        )?;
+        outcome.await.map_err(|_| EngineError::Interrupted)?
+    }
+
+    /// A group as it is recorded now.
+    pub(crate) async fn group(&self, id: &GroupId) -> Result<Group, EngineError> {
+        let snapshot = self
+            .store()
+            .load(id, None)
+            .await?
+            .ok_or(EngineError::GroupNotFound)?;
+        Ok(Cached::new(self, snapshot)?.group)
+    }
+
+    /// A group whose streams exist.
+    pub(crate) async fn ready_group(&self, id: &GroupId) -> Result<Group, EngineError> {
+        let group = self.group(id).await?;
+        match group.record().provisioning {
+            Provisioning::Done => Ok(group),
+            Provisioning::Pending => Err(EngineError::GroupNotFound),
+        }
+    }
+
+    /// Every group that can be read, in the order of their names; those that can't are logged and left out.
+    pub(crate) async fn groups(&self) -> Result<Vec<Group>, EngineError> {
+        let mut ids = BTreeSet::new();
+        let mut cursor = PageCursor::default();
+        loop {
+            let page = self.store().groups(&cursor).await?;
+            ids.extend(page.groups);
+            match page.next {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        let mut groups = Vec::with_capacity(ids.len());
+        for id in ids {
+            match self.group(&id).await {
+                Ok(group) => groups.push(group),
+                Err(EngineError::GroupNotFound) => {}
+                Err(EngineError::Store(error @ store::StoreError::Corrupt { .. })) => {
+                    tracing::error!(group = %id, %error, "the group is left out of the listing");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// What the members of a group last reported of their work.
+    pub(crate) async fn progress(
+        &self,
+        id: &GroupId,
+    ) -> Result<BTreeMap<MemberId, MemberProgress>, EngineError> {
+        Ok(self.store().progress(id).await?)
+    }
+
+    /// Waits until the group's version is above `after`, or `patience` is over, or the coordinator ends. Gives the version.
+    pub(crate) async fn wait_for_version(
+        &self,
+        id: &GroupId,
+        after: MetadataVersion,
+        patience: Duration,
+    ) -> Result<MetadataVersion, EngineError> {
+        let handle = self.0.registry.get(self, id);
+        let mut versions = handle.hub.subscribe();
+        // Looked at after subscribing, so that no commit falls between.
+        let current = self.ready_group(id).await?.metadata_version();
+        if current > after {
+            return Ok(current);
+        }
+        let seen = async {
+            let above = versions.wait_for(|version| *version > after).await;
+            above.map_or(current, |version| *version)
+        };
+        tokio::select! {
+            version = seen => Ok(version),
+            () = tokio::time::sleep(patience) => Ok(current),
+            () = self.stopped() => Ok(current),
+        }
+    }
+}

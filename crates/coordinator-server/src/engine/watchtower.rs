@@ -1,0 +1,72 @@
+//! Whether coordinators have been watching without a gap: rule M6. Judges no lease itself.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use coordinator_core::settings::Settings;
+use coordinator_core::time::{Clock, Millis, Timestamp};
+use store::{Coordination, GroupStore, StoreError};
+
+/// Keeps the mark that coordinators leave in the store with every tick.
+pub(super) struct Watchtower {
+    store: Arc<dyn GroupStore>,
+    tick: Duration,
+    gap: Millis,
+    last: Mutex<Option<(Coordination, Instant)>>,
+}
+
+impl Watchtower {
+    pub(super) fn new(store: Arc<dyn GroupStore>, settings: &Settings) -> Self {
+        let lease = settings.member_lease_ttl().get();
+        let tick = (lease / 40).clamp(20, 500);
+        let gap = (lease / 10).max(tick + tick / 2);
+        Self {
+            store,
+            tick: Duration::from_millis(tick),
+            gap: Millis::new(gap),
+            last: Mutex::new(None),
+        }
+    }
+
+    /// How often the mark is refreshed and due groups are visited.
+    pub(super) const fn tick(&self) -> Duration {
+        self.tick
+    }
+
+    /// Leaves the mark, and learns since when somebody has been watching.
+    pub(super) async fn refresh(&self) -> Result<Coordination, StoreError> {
+        // The age counts from before the question: a pause while it is under way must not look like watching.
+        let asked = Instant::now();
+        let coordination = self.store.watch_over(self.gap).await?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((coordination, asked));
+        Ok(coordination)
+    }
+
+    /// The clock for a decision on what was read at `now`. Where it is not known that somebody has been watching, nobody's lease is
+    /// judged to be over.
+    pub(super) async fn clock(&self, now: Timestamp) -> Clock {
+        let fresh = self
+            .last()
+            .filter(|(_, asked)| asked.elapsed() <= Duration::from_millis(self.gap.get()));
+        let since = match fresh {
+            Some((coordination, _)) => Ok(coordination.since),
+            None => self.refresh().await.map(|coordination| coordination.since),
+        };
+        Clock {
+            now,
+            coordination_since: since.unwrap_or(now),
+        }
+    }
+
+    /// The store's time, as far as one can tell without asking. None before it was ever asked.
+    pub(super) fn estimated_now(&self) -> Option<Timestamp> {
+        self.last().map(|(coordination, asked)| {
+            let elapsed = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+            coordination.now.plus(Millis::new(elapsed))
+        })
+    }
+
+    fn last(&self) -> Option<(Coordination, Instant)> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

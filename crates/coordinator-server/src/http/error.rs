@@ -1,0 +1,126 @@
+//! Refusals and failures as HTTP answers: one shape everywhere, a code for programs and a sentence for people.
+
+use axum::Json;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use protocol::{ErrorBody, ErrorCode};
+use store::{PlaneError, StoreError};
+
+use crate::auth::AuthError;
+use crate::convert::BadName;
+use crate::engine::EngineError;
+
+/// Seconds after which a failed request is worth repeating.
+const RETRY_SECONDS: &str = "1";
+
+/// An answer that refuses.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    code: ErrorCode,
+    message: String,
+}
+
+impl ApiError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidRequest, message)
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The same refusal under another code.
+    pub(crate) fn with_code(self, code: ErrorCode) -> Self {
+        Self { code, ..self }
+    }
+
+    pub(crate) const fn code(&self) -> &ErrorCode {
+        &self.code
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let mut response = (status, Json(ErrorBody::new(self.code, self.message))).into_response();
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            let schemes = HeaderValue::from_static(
+                "Bearer realm=\"coordinator\", Basic realm=\"coordinator\"",
+            );
+            headers.insert(WWW_AUTHENTICATE, schemes);
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+        }
+        response
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        let message = with_sources(&error);
+        let code = match error {
+            EngineError::GroupNotFound => ErrorCode::GroupNotFound,
+            EngineError::GroupExists => ErrorCode::GroupAlreadyExists,
+            EngineError::StreamExists { .. } => ErrorCode::StreamPrefixAlreadyExists,
+            EngineError::OtherShardCount { .. } => ErrorCode::InvalidRequest,
+            EngineError::Rejected(coordinator_core::step::Rejection::GroupHasActiveMembers {
+                ..
+            }) => ErrorCode::GroupHasActiveMembers,
+            EngineError::Conflict => ErrorCode::StateVersionConflict,
+            EngineError::Terminating | EngineError::Interrupted => {
+                ErrorCode::CoordinatorTerminating
+            }
+            EngineError::Plane(PlaneError::ForeignKeys { .. }) => {
+                ErrorCode::StreamPrefixAlreadyExists
+            }
+            EngineError::Plane(PlaneError::Failed { .. }) => {
+                ErrorCode::RedisStreamProvisioningFailed
+            }
+            EngineError::Store(StoreError::Locked { .. }) => {
+                ErrorCode::CoordinatorStateMutexUnavailable
+            }
+            EngineError::Store(StoreError::Corrupt { .. }) => ErrorCode::MetadataCorrupt,
+            EngineError::Store(StoreError::Unavailable { .. } | StoreError::Refused { .. }) => {
+                ErrorCode::StoreUnavailable
+            }
+        };
+        Self { code, message }
+    }
+}
+
+/// An error with its causes; none is said twice.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        if !message.contains(&text) {
+            message.push_str(": ");
+            message.push_str(&text);
+        }
+        source = cause.source();
+    }
+    message
+}
+
+impl From<AuthError> for ApiError {
+    fn from(error: AuthError) -> Self {
+        Self::new(ErrorCode::Unauthorized, error.to_string())
+    }
+}
+
+impl From<BadName> for ApiError {
+    fn from(error: BadName) -> Self {
+        Self::invalid(error.to_string())
+    }
+}

@@ -1,0 +1,68 @@
+//! Names in paths and values in queries, checked.
+
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
+use serde::de::DeserializeOwned;
+
+use super::{ApiError, App};
+use crate::convert;
+
+/// The stream that a path names.
+pub(super) struct StreamPath(pub(super) StreamPrefix);
+
+/// The group that a path names.
+pub(super) struct GroupPath(pub(super) GroupId);
+
+/// The member that a path names, and its group.
+pub(super) struct MemberPath(pub(super) GroupId, pub(super) MemberId);
+
+/// The values of a query.
+pub(super) struct Values<T>(pub(super) T);
+
+async fn names<T: DeserializeOwned + Send>(parts: &mut Parts, app: &App) -> Result<T, ApiError> {
+    let path = Path::<T>::from_request_parts(parts, app).await;
+    path.map(|Path(names)| names)
+        .map_err(|error| ApiError::invalid(format!("the path can't be read: {error}")))
+}
+
+impl FromRequestParts<App> for StreamPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let stream: String = names(parts, app).await?;
+        Ok(Self(convert::stream_prefix(&stream)?))
+    }
+}
+
+impl FromRequestParts<App> for GroupPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (stream, group): (String, String) = names(parts, app).await?;
+        Ok(Self(convert::group_id(&stream, &group)?))
+    }
+}
+
+impl FromRequestParts<App> for MemberPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (stream, group, member): (String, String, String) = names(parts, app).await?;
+        Ok(Self(
+            convert::group_id(&stream, &group)?,
+            convert::member_id(&member)?,
+        ))
+    }
+}
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Values<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let query = Query::<T>::from_request_parts(parts, app).await;
+        query
+            .map(|Query(values)| Self(values))
+            .map_err(|error| ApiError::invalid(error.body_text()))
+    }
+}

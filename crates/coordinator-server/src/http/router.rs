@@ -1,0 +1,111 @@
+//! Which path leads where, and what every answer has in common.
+
+use std::any::Any;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use protocol::ErrorCode;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::routes::{auth, groups, members, monitoring, probes, streams};
+use super::{ApiError, App};
+use crate::metrics;
+
+pub(super) fn router(app: App) -> Router {
+    let api = Router::new()
+        .route("/auth/login", post(auth::login))
+        .route("/streams/{stream}", post(streams::create))
+        .route(
+            "/streams/{stream}/groups/{group}",
+            post(groups::create).get(groups::get).delete(groups::delete),
+        )
+        .route(
+            "/streams/{stream}/groups/{group}/producer-routing",
+            get(groups::producer_routing),
+        )
+        .route(
+            "/streams/{stream}/groups/{group}/members/{member}/heartbeat",
+            post(members::heartbeat),
+        )
+        .route(
+            "/streams/{stream}/groups/{group}/watch",
+            get(members::watch),
+        )
+        .route("/monitoring/health", get(monitoring::health))
+        .route("/monitoring/session", get(monitoring::session))
+        .route("/monitoring/compatibility", get(monitoring::compatibility))
+        .route("/monitoring/groups", get(monitoring::groups))
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}",
+            get(groups::get),
+        )
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}/members",
+            get(monitoring::members),
+        )
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}/assignments",
+            get(monitoring::assignments),
+        );
+    Router::new()
+        .nest("/coord/v1", api)
+        .route("/healthz", get(probes::healthz))
+        .route("/readyz", get(probes::readyz))
+        .route("/metrics", get(probes::metrics))
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(measure))
+        .with_state(app)
+}
+
+async fn unknown_route(request: Request) -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("there is nothing at {}", request.uri().path()),
+    )
+}
+
+async fn wrong_method(request: Request) -> ApiError {
+    let message = format!(
+        "{} is not allowed at {}",
+        request.method(),
+        request.uri().path()
+    );
+    ApiError::new(ErrorCode::MethodNotAllowed, message)
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    tracing::error!(panic = text.unwrap_or("unknown"), "a request failed");
+    ApiError::new(
+        ErrorCode::InternalError,
+        "the coordinator failed; its log says more",
+    )
+    .into_response()
+}
+
+async fn measure(request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|path| path.as_str().to_owned());
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    let route = route.as_deref().unwrap_or("unknown");
+    metrics::api_request(
+        method.as_str(),
+        route,
+        response.status().as_u16(),
+        started.elapsed(),
+    );
+    response
+}

@@ -1,0 +1,8 @@
+//! The routes, by what they are about.
+
+pub(super) mod auth;
+pub(super) mod groups;
+pub(super) mod members;
+pub(super) mod monitoring;
+pub(super) mod probes;
+pub(super) mod streams;

@@ -1,0 +1,92 @@
+//! What operators look at. Each answer is read from the store when it is asked for.
+
+use std::time::Instant;
+
+use axum::Json;
+use axum::extract::State;
+use protocol::{
+    Assignments, Compatibility, GroupList, Health, HealthStatus, LoopHealth, MemberList,
+    RedisHealth, Session,
+};
+
+use crate::convert;
+use crate::http::access::Reader;
+use crate::http::path::GroupPath;
+use crate::http::{ApiError, App};
+
+pub(in crate::http) async fn health(State(app): State<App>, _: Reader) -> Json<Health> {
+    let started = Instant::now();
+    let ready = app.engine().check_ready().await;
+    let latency_ms = ready
+        .is_ok()
+        .then(|| u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
+    let redis = match ready {
+        Ok(()) => RedisHealth {
+            status: HealthStatus::Up,
+            detail: None,
+            latency_ms,
+        },
+        Err(error) => RedisHealth {
+            status: HealthStatus::Down,
+            detail: Some(error.to_string()),
+            latency_ms,
+        },
+    };
+    let work = app.engine().loop_status();
+    let tick_loop = LoopHealth {
+        status: if work.last_error.is_none() {
+            HealthStatus::Up
+        } else {
+            HealthStatus::Degraded
+        },
+        detail: work.last_error,
+        last_tick_at: work.last_tick_at.map(convert::iso),
+    };
+    let status = redis.status.max(tick_loop.status);
+    Json(Health {
+        status,
+        coordinator_id: app.config().coordinator_id.clone(),
+        redis,
+        tick_loop,
+    })
+}
+
+pub(in crate::http) async fn session(Reader(principal): Reader) -> Json<Session> {
+    Json(Session {
+        authenticated: true,
+        username: Some(principal.username),
+        roles: principal.roles,
+    })
+}
+
+pub(in crate::http) async fn compatibility(_: Reader) -> Json<Compatibility> {
+    Json(Compatibility::current())
+}
+
+pub(in crate::http) async fn groups(
+    State(app): State<App>,
+    _: Reader,
+) -> Result<Json<GroupList>, ApiError> {
+    let groups = app.engine().groups().await?;
+    Ok(Json(GroupList {
+        groups: groups.iter().map(convert::group).collect(),
+    }))
+}
+
+pub(in crate::http) async fn members(
+    State(app): State<App>,
+    _: Reader,
+    GroupPath(id): GroupPath,
+) -> Result<Json<MemberList>, ApiError> {
+    let group = app.engine().group(&id).await?;
+    let progress = app.engine().progress(&id).await?;
+    Ok(Json(convert::members(&group, &progress)))
+}
+
+pub(in crate::http) async fn assignments(
+    State(app): State<App>,
+    _: Reader,
+    GroupPath(id): GroupPath,
+) -> Result<Json<Assignments>, ApiError> {
+    Ok(Json(convert::assignments(&app.engine().group(&id).await?)))
+}
