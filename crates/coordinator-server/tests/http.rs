@@ -1,0 +1,332 @@
+//! The HTTP face: access, refusals in one shape, limits, probes.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use protocol::{CreateStreamRequest, ErrorBody, GroupState, LoginRequest};
+use serde_json::{Value, json};
+use support::{Server, config, heartbeat, http, memory, refusal};
+
+const CREATE: &str = r#"{"initialShardCount": 4, "requestedBy": "test"}"#;
+
+fn as_admin(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+    request.basic_auth("admin", Some("admin"))
+}
+
+#[tokio::test]
+async fn every_refusal_has_the_same_shape() {
+    let server = Server::start().await;
+    server.create("orders", 4).await;
+    let api = "/coord/v1";
+    let beat = format!("{api}/streams/orders/groups/orders/members/m/heartbeat");
+    let cases: Vec<(reqwest::RequestBuilder, u16, &str, &str)> = vec![
+        (
+            server.request("GET", "/nowhere"),
+            404,
+            "NOT_FOUND",
+            "/nowhere",
+        ),
+        (
+            server.request("GET", &format!("{api}/nowhere")),
+            404,
+            "NOT_FOUND",
+            "nowhere",
+        ),
+        (
+            server.request("PUT", &format!("{api}/streams/orders")),
+            405,
+            "METHOD_NOT_ALLOWED",
+            "PUT",
+        ),
+        (
+            server.request("DELETE", "/healthz"),
+            405,
+            "METHOD_NOT_ALLOWED",
+            "DELETE",
+        ),
+        (
+            server.request("POST", &beat).body("{"),
+            400,
+            "INVALID_REQUEST",
+            "JSON",
+        ),
+        (
+            server.request("POST", &beat).body(""),
+            400,
+            "INVALID_REQUEST",
+            "empty",
+        ),
+        (
+            server
+                .request("POST", &beat)
+                .body(r#"{"protocolVersion":"x"}"#),
+            400,
+            "INVALID_REQUEST",
+            "protocolVersion",
+        ),
+        (
+            server
+                .request("POST", &beat)
+                .body(vec![b' '; 256 * 1024 + 1]),
+            413,
+            "PAYLOAD_TOO_LARGE",
+            "262144",
+        ),
+        (
+            as_admin(server.request("POST", &format!("{api}/streams/a%7Bb"))).body(CREATE),
+            400,
+            "INVALID_REQUEST",
+            "streamPrefix",
+        ),
+        (
+            as_admin(server.request("POST", &format!("{api}/streams/%ff"))).body(CREATE),
+            400,
+            "INVALID_REQUEST",
+            "path",
+        ),
+        (
+            as_admin(server.request("POST", &format!("{api}/streams/orders"))).body(CREATE),
+            409,
+            "STREAM_PREFIX_ALREADY_EXISTS",
+            "exists",
+        ),
+        (
+            as_admin(server.request("POST", &format!("{api}/streams/orders/groups/orders")))
+                .body(CREATE),
+            409,
+            "GROUP_ALREADY_EXISTS",
+            "exists",
+        ),
+        (
+            as_admin(server.request("POST", &format!("{api}/streams/orders/groups/g")))
+                .body(r#"{"initialShardCount": 5, "requestedBy": "t"}"#),
+            400,
+            "INVALID_REQUEST",
+            "initialShardCount is 5, but the stream has 4",
+        ),
+        (
+            as_admin(server.request("POST", &format!("{api}/streams/none")))
+                .body(r#"{"initialShardCount": 0, "requestedBy": "t"}"#),
+            400,
+            "INVALID_REQUEST",
+            "initialShardCount must be 1 to 16384",
+        ),
+        (
+            as_admin(server.request("GET", &format!("{api}/streams/orders/groups/none"))),
+            404,
+            "GROUP_NOT_FOUND",
+            "not exist",
+        ),
+        (
+            as_admin(server.request(
+                "GET",
+                &format!("{api}/streams/none/groups/none/producer-routing"),
+            )),
+            404,
+            "GROUP_NOT_FOUND",
+            "not exist",
+        ),
+        (
+            server.request(
+                "GET",
+                &format!("{api}/streams/orders/groups/orders/watch?waitMs=30001"),
+            ),
+            400,
+            "INVALID_REQUEST",
+            "waitMs",
+        ),
+        (
+            server.request(
+                "GET",
+                &format!("{api}/streams/orders/groups/orders/watch?after=x"),
+            ),
+            400,
+            "INVALID_REQUEST",
+            "after",
+        ),
+    ];
+    for (request, status, code, says) in cases {
+        let response = request.send().await.unwrap();
+        let url = response.url().clone();
+        let text = response.text().await.unwrap();
+        let body: ErrorBody =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {text:?}: {error}"));
+        assert_eq!(body.error_code.as_str(), code, "{url}: {text}");
+        assert_eq!(body.status, protocol::status_name(status), "{url}");
+        assert!(
+            body.message.contains(says),
+            "{url}: {:?} should say {says:?}",
+            body.message
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_grows_over_the_limit_is_refused_without_its_length_being_announced() {
+    let server = Server::start().await;
+    let chunks =
+        futures_util::stream::iter((0..300).map(|_| Ok::<_, std::io::Error>(vec![b' '; 1024])));
+    let path = "/coord/v1/streams/orders/groups/orders/members/m/heartbeat";
+    let request = server
+        .request("POST", path)
+        .body(reqwest::Body::wrap_stream(chunks));
+    assert_eq!(refusal(request.send().await.unwrap()).await.0, 413);
+}
+
+#[tokio::test]
+async fn who_has_no_credentials_is_asked_for_them_and_who_has_wrong_ones_is_not_let_in() {
+    let server = Server::start().await;
+    let path = "/coord/v1/monitoring/groups";
+    let missing = server.request("GET", path).send().await.unwrap();
+    assert!(
+        missing.headers()["www-authenticate"]
+            .to_str()
+            .unwrap()
+            .contains("Bearer")
+    );
+    assert_eq!(refusal(missing).await.1, "UNAUTHORIZED");
+    let wrong = server
+        .request("GET", path)
+        .basic_auth("admin", Some("wrong"));
+    assert_eq!(refusal(wrong.send().await.unwrap()).await.0, 401);
+    let garbage = server.request("GET", path).bearer_auth("garbage");
+    assert_eq!(refusal(garbage.send().await.unwrap()).await.0, 401);
+    let create = server
+        .request("POST", "/coord/v1/streams/orders")
+        .body(CREATE);
+    assert_eq!(refusal(create.send().await.unwrap()).await.0, 401);
+
+    let login = LoginRequest {
+        username: "admin".to_owned(),
+        password: "admin".to_owned(),
+    };
+    let token = server.client.login(&login).await.unwrap();
+    let session = server
+        .request("GET", "/coord/v1/monitoring/session")
+        .bearer_auth(&token.access_token);
+    let session: Value =
+        serde_json::from_str(&session.send().await.unwrap().text().await.unwrap()).unwrap();
+    assert_eq!(
+        session,
+        json!({"authenticated": true, "username": "admin", "roles": ["ADMIN"]})
+    );
+    let bad = LoginRequest {
+        password: "wrong".to_owned(),
+        ..login
+    };
+    assert!(
+        server
+            .client
+            .login(&bad)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("wrong")
+    );
+}
+
+#[tokio::test]
+async fn members_need_credentials_only_where_that_is_configured() {
+    let mut strict = config();
+    strict.authenticate_members = true;
+    let server = Server::with(memory(), strict).await;
+    server.create("orders", 1).await;
+    let path = "/coord/v1/streams/orders/groups/orders/members/m/heartbeat";
+    let body = serde_json::to_string(&heartbeat("m", 0, 0)).unwrap();
+    let anonymous = server
+        .request("POST", path)
+        .body(body.clone())
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(refusal(anonymous).await.1, "UNAUTHORIZED");
+    let known = as_admin(server.request("POST", path))
+        .body(body)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(known.status(), 200);
+}
+
+#[tokio::test]
+async fn a_stream_has_groups_that_share_its_shards() {
+    let server = Server::start().await;
+    server.create("orders", 3).await;
+    let inherits = CreateStreamRequest {
+        initial_shard_count: None,
+        requested_by: "test".to_owned(),
+        reason: None,
+    };
+    // Rule G10: a further group takes the stream's count.
+    let billing = server
+        .client
+        .create_group("orders", "billing", &inherits)
+        .await
+        .unwrap();
+    assert_eq!((billing.shard_count, billing.state), (3, GroupState::Empty));
+    let routing = server
+        .client
+        .producer_routing("orders", "billing")
+        .await
+        .unwrap();
+    let keys: Vec<_> = routing
+        .shards
+        .iter()
+        .map(|shard| (shard.stream_key.as_str(), shard.redis_slot))
+        .collect();
+    assert_eq!(keys[..2], [("orders:0", 8578), ("orders:1", 12707)]);
+    assert_eq!(routing.stream_key_pattern, "orders:{shardIndex}");
+    let groups = server.client.groups().await.unwrap().groups;
+    let names: Vec<_> = groups
+        .iter()
+        .map(|group| group.consumer_group.as_str())
+        .collect();
+    assert_eq!(names, ["billing", "orders"]);
+}
+
+#[tokio::test]
+async fn a_group_is_deleted_from_under_its_members_only_by_force() {
+    let server = Server::start().await;
+    server.create("orders", 2).await;
+    server.beat("orders", &heartbeat("a", 0, 0)).await;
+    let delete = |force: bool| {
+        let body = json!({"requestedBy": "test", "reason": "over", "force": force}).to_string();
+        as_admin(server.request("DELETE", "/coord/v1/streams/orders/groups/orders"))
+            .body(body)
+            .send()
+    };
+    let (status, code, message) = refusal(delete(false).await.unwrap()).await;
+    assert_eq!((status, code.as_str()), (409, "GROUP_HAS_ACTIVE_MEMBERS"));
+    assert!(message.contains("1 members are active"), "{message}");
+    let deleted: Value =
+        serde_json::from_str(&delete(true).await.unwrap().text().await.unwrap()).unwrap();
+    assert_eq!(deleted["targetAssignmentSummary"], json!({"a": 2}));
+    assert_eq!(
+        refusal(delete(true).await.unwrap()).await.1,
+        "GROUP_NOT_FOUND"
+    );
+    server.create("orders", 2).await;
+}
+
+#[tokio::test]
+async fn probes_and_numbers_are_open_to_everybody() {
+    let server = Server::start().await;
+    server.create("orders", 1).await;
+    server.beat("orders", &heartbeat("a", 0, 0)).await;
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(
+            http().get(server.url(path)).send().await.unwrap().status(),
+            200,
+            "{path}"
+        );
+    }
+    let numbers = server.client.metrics().await.unwrap();
+    for name in [
+        "redis_stream_coord_up 1",
+        "redis_stream_coord_heartbeat_total{status=\"OK\"}",
+    ] {
+        assert!(numbers.contains(name), "{name} is missing of {numbers}");
+    }
+    let health = server.client.health().await.unwrap();
+    assert_eq!(health.coordinator_id, "test");
+}
