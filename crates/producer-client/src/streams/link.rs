@@ -2,15 +2,15 @@
 //! A command is sent again only after a reply that says it was not carried out, or when it was not sent at all.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redis::{Cmd, Pipeline, ServerError, ServerErrorKind, Value};
-use tokio::sync::Mutex;
 
 use super::AddError;
 use super::node::Node;
 use super::reply::{self, Added, Exchange};
+use super::single_flight::SingleFlight;
 use super::slots::{Slots, redirected_to};
 
 /// How many replies that say "elsewhere" are followed for one exchange.
@@ -25,12 +25,8 @@ pub(crate) struct Link {
     nodes: RwLock<HashMap<String, Arc<Node>>>,
     clustered: AtomicBool,
     slots: RwLock<Slots>,
-    /// How often that was asked, and what came of it last.
-    learned: Mutex<Learned>,
-    lessons: AtomicU64,
+    learning: SingleFlight<Result<(), AddError>>,
 }
-
-type Learned = Option<AddError>;
 
 /// What happened so far to one exchange.
 #[derive(Default)]
@@ -52,8 +48,7 @@ impl Link {
             clustered: AtomicBool::new(seeds.len() > 1),
             nodes: RwLock::new(nodes),
             slots: RwLock::default(),
-            learned: Mutex::new(None),
-            lessons: AtomicU64::new(0),
+            learning: SingleFlight::new(),
             seeds,
         }
     }
@@ -186,13 +181,7 @@ impl Link {
 
     /// Learns which node serves which slot. Callers that come meanwhile wait, and share what came of it.
     async fn learn(&self) -> Result<(), AddError> {
-        let lessons = self.lessons.load(Ordering::Acquire);
-        let mut failure = self.learned.lock().await;
-        if self.lessons.load(Ordering::Acquire) == lessons {
-            *failure = self.ask_for_slots().await.err();
-            self.lessons.fetch_add(1, Ordering::Release);
-        }
-        failure.clone().map_or(Ok(()), Err)
+        self.learning.run(self.ask_for_slots()).await
     }
 
     /// Asks the nodes one after the other until one answers.

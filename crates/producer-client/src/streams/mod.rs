@@ -3,6 +3,7 @@
 mod link;
 mod node;
 mod reply;
+mod single_flight;
 mod slots;
 mod xadd;
 

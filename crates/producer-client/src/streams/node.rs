@@ -10,9 +10,9 @@ use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, ErrorKind, Pipeline,
     ProtocolVersion, PushInfo, PushKind, RedisError, Value,
 };
-use tokio::sync::Mutex;
 
 use super::AddError;
+use super::single_flight::SingleFlight;
 
 /// How connections are made.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub(crate) struct Node {
     dialling: Dialling,
     live: RwLock<Option<Live>>,
     opened: AtomicU64,
-    opening: Mutex<()>,
+    opening: SingleFlight<Result<Live, RedisError>>,
 }
 
 impl Node {
@@ -61,7 +61,7 @@ impl Node {
             dialling,
             live: RwLock::new(None),
             opened: AtomicU64::new(0),
-            opening: Mutex::new(()),
+            opening: SingleFlight::new(),
         }
     }
 
@@ -134,13 +134,7 @@ impl Node {
         if let Some(live) = self.usable() {
             return Ok(live);
         }
-        let _one_at_a_time = self.opening.lock().await;
-        if let Some(live) = self.usable() {
-            return Ok(live);
-        }
-        let live = self.open().await?;
-        *self.live.write().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
-        Ok(live)
+        self.opening.run(self.open()).await
     }
 
     fn usable(&self) -> Option<Live> {
@@ -151,6 +145,9 @@ impl Node {
     }
 
     async fn open(&self) -> Result<Live, RedisError> {
+        if let Some(live) = self.usable() {
+            return Ok(live);
+        }
         let closed = Arc::new(AtomicBool::new(false));
         let noticed = Arc::clone(&closed);
         let notice = move |push: PushInfo| -> Result<(), std::convert::Infallible> {
@@ -170,11 +167,13 @@ impl Node {
             .await
             .map_err(|_| RedisError::from((ErrorKind::Io, "no connection in time")))??;
         let number = self.opened.fetch_add(1, Ordering::Relaxed);
-        Ok(Live {
+        let live = Live {
             connection,
             number,
             closed,
-        })
+        };
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = Some(live.clone());
+        Ok(live)
     }
 
     fn unreachable(&self, source: RedisError) -> AddError {

@@ -127,6 +127,41 @@ async fn a_connection_that_broke_while_idle_costs_nothing() {
     assert_eq!(producer.counters().failures, 0);
 }
 
+#[tokio::test]
+async fn many_that_wait_for_a_connection_share_its_failure() {
+    let world = World::of(&["orders:0"]).await;
+    let proxy = TcpProxy::start(world.redis.address())
+        .await
+        .expect("a proxy");
+    proxy.stall();
+    let limit = Duration::from_millis(300);
+    let producer = world
+        .builder_at(&format!("redis://{}", proxy.address()))
+        .connect_timeout(limit)
+        .build()
+        .expect("settings that work");
+    let begun = Instant::now();
+    let publishing: Vec<_> = (0..300)
+        .map(|_| {
+            let producer = producer.clone();
+            tokio::spawn(async move { producer.publish("k", [("n", "1")]).await })
+        })
+        .collect();
+    for outcome in publishing {
+        let error = outcome.await.expect("no panic").expect_err("no connection");
+        assert!(
+            matches!(error, PublishError::Unreachable { .. }),
+            "{error:?}"
+        );
+        assert!(!error.may_have_been_added());
+    }
+    assert!(
+        begun.elapsed() < limit * 30,
+        "not one after the other: {:?}",
+        begun.elapsed()
+    );
+}
+
 /// Only the test's own connection is left.
 async fn connection_is_gone(world: &World) -> bool {
     let mut connection = world.connection.clone();
