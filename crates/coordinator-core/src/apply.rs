@@ -71,6 +71,7 @@ impl Group {
                 sequence,
             } => self.change(member, |record| {
                 record.sequence = *sequence;
+                record.previous_epoch = None;
                 remember(&mut record.join_requests, request.clone());
             }),
             Write::EpochIssued {
@@ -81,9 +82,10 @@ impl Group {
                 record.epoch = *epoch;
                 record.previous_epoch = Some(*previous);
             }),
-            Write::EpochConfirmed { member } => {
-                self.change(member, |record| record.previous_epoch = None)
+            Write::EpochConfirmed { member, previous } => {
+                self.change(member, |record| record.previous_epoch = *previous);
             }
+
             Write::LeaseSet { member, deadline } => {
                 self.change(member, |record| record.lease_deadline = Some(*deadline));
             }

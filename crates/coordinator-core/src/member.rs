@@ -39,7 +39,8 @@ pub struct MemberRecord {
     pub has_reported: bool,
     /// The epoch that it was last given (rule E5).
     pub epoch: MemberEpoch,
-    /// The epoch before, until the member first sends the newer one (rule E6).
+    /// The last epoch that it has sent itself, until it sends the newest (rule E6). Whatever was issued from that one on stays good: any of the
+    /// answers may be the one that it heard.
     pub previous_epoch: Option<MemberEpoch>,
     /// The last version it reported.
     pub reported_version: MetadataVersion,

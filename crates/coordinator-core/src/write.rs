@@ -70,7 +70,7 @@ pub enum Write {
         /// Its new record.
         record: Arc<MemberRecord>,
     },
-    /// A member asked again to join (rule H10).
+    /// A member asked again to join (rule H10). It knows no epoch but the one it is told now: the previous one is forgotten (rule E6).
     JoinRepeated {
         /// The member.
         member: MemberId,
@@ -92,13 +92,15 @@ pub enum Write {
         member: MemberId,
         /// The new epoch.
         epoch: MemberEpoch,
-        /// The epoch that it may still send (rule E6).
+        /// The earliest epoch that it may still send (rule E6).
         previous: MemberEpoch,
     },
-    /// A member has sent the epoch that it was last given (rule E6).
+    /// A member has sent an epoch that it was given: earlier ones are no longer good (rule E6).
     EpochConfirmed {
         /// The member.
         member: MemberId,
+        /// What it sent; none if it is the newest.
+        previous: Option<MemberEpoch>,
     },
     /// A member's lease runs until the deadline (rules T1 and M7).
     LeaseSet {

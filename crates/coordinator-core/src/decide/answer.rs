@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::draft::Draft;
 use crate::group::Group;
-use crate::input::{EpochClaim, Heartbeat};
+use crate::input::Heartbeat;
 use crate::member::MemberRecord;
 use crate::names::MemberId;
 use crate::numbers::ShardIndex;
@@ -15,8 +15,15 @@ use crate::write::Write;
 pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
     set_rebalance_deadline(draft, id);
-    issue_epoch(draft, heartbeat);
+    issue_epoch(draft, id);
     grant(draft, id);
+    view(draft.group(), heartbeat)
+}
+
+/// Answers a message that was overtaken: what the member has been told already, and nothing new. Rule H14a.
+///
+/// Whoever sent it may have moved on. An epoch issued here could push out the one that the member knows, and leave it fenced (invariant 9).
+pub(super) fn answer_overtaken(draft: &Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     view(draft.group(), heartbeat)
 }
 
@@ -50,27 +57,21 @@ fn keeps_more_than_its_target(group: &Group, id: &MemberId, member: &MemberRecor
         .any(|holding| !target.contains(holding.shard))
 }
 
-/// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch it sends stays good.
-fn issue_epoch(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
-    let Some(member) = draft.group().member(&heartbeat.member) else {
+/// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch that it sent last, and
+/// what it was given since, stay good.
+fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId) {
+    let Some(member) = draft.group().member(id) else {
         return;
     };
     let epoch = draft.group().record.assignment_epoch.as_member();
-    if epoch <= member.epoch {
-        return;
+    if epoch > member.epoch {
+        let previous = member.previous_epoch.unwrap_or(member.epoch);
+        draft.write(Write::EpochIssued {
+            member: id.clone(),
+            epoch,
+            previous,
+        });
     }
-    let sends_previous = |previous: u64| {
-        heartbeat.claim() == Some(EpochClaim::At(previous)) && previous != member.epoch.get()
-    };
-    let previous = member
-        .previous_epoch
-        .filter(|previous| sends_previous(previous.get()))
-        .unwrap_or(member.epoch);
-    draft.write(Write::EpochIssued {
-        member: heartbeat.member.clone(),
-        epoch,
-        previous,
-    });
 }
 
 /// Rules O4 and H16: what the answer assigns is recorded as held before it is said.
@@ -88,17 +89,25 @@ fn grant(draft: &mut Draft<'_>, id: &MemberId) {
     }
 }
 
-/// Rule H16: the answer is a view of what is recorded. Rule H19: a leaving member's target is empty, and so are its sets.
+/// Rule H16: the answer is a view of what is recorded, and what it assigns is held. Rule H19: a leaving member's target is empty, and so
+/// are its sets.
 fn view(group: &Group, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
+    let is_held = |shard: &ShardIndex| group.member(id).is_some_and(|member| member.holds(*shard));
+    let (assigned, pending): (Vec<ShardIndex>, Vec<ShardIndex>) = group
+        .record
+        .target
+        .of(id)
+        .iter()
+        .partition(|shard| is_held(shard) && !group.is_blocked(id, *shard));
     HeartbeatReply {
         status: HeartbeatStatus::Ok,
         member_epoch: group.member(id).map_or(0, |member| member.epoch.get()),
         group_epoch: group.record.group_epoch,
         assignment_epoch: group.record.assignment_epoch,
         metadata_version: group.record.metadata_version,
-        assigned: group.assigned(id).collect(),
-        pending: group.pending(id).collect(),
+        assigned: assigned.into_iter().collect(),
+        pending: pending.into_iter().collect(),
         progress: heartbeat
             .progress
             .iter()

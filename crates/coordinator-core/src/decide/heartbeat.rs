@@ -41,7 +41,7 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
         }
         (MemberState::Active | MemberState::Leaving, EpochClaim::Leave) => {
             if is_older_message(draft.group(), &member, heartbeat) {
-                return answer::answer(draft, heartbeat);
+                return answer::answer_overtaken(draft, heartbeat);
             }
             report::leave(draft, heartbeat)
         }
@@ -112,14 +112,14 @@ fn judge_report(
     let is_current = member.epoch.get() == epoch;
     let is_previous = member
         .previous_epoch
-        .is_some_and(|previous| previous.get() == epoch);
+        .is_some_and(|previous| (previous.get()..member.epoch.get()).contains(&epoch));
     if !is_current && !is_previous {
         // Rule H15.
         return refuse(draft.group(), HeartbeatStatus::Fenced);
     }
     if is_older_message(draft.group(), member, heartbeat) {
         // Rule H14a.
-        return answer::answer(draft, heartbeat);
+        return answer::answer_overtaken(draft, heartbeat);
     }
     if is_previous && outside_authority(draft.group(), heartbeat).is_some() {
         // Rule E6 does not cover it, so rule H15 does.

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::incarnation::is_copy_of_join;
 use super::{answer, fence, recompute, report};
 use crate::draft::Draft;
 use crate::input::Heartbeat;
@@ -25,21 +26,23 @@ pub(super) fn supersede(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> Heartbe
     become_active(draft, heartbeat)
 }
 
-/// Rule H10: the same process asks again. Its lease is renewed and it gets today's decision, under the epoch that it has.
+/// Rule H10: the same process asks again. Its lease is renewed and it gets today's decision.
+///
+/// A copy of a message that was processed is told nothing new: the process may have heard the first answer, and knows its epoch only.
 pub(super) fn repeat(
     draft: &mut Draft<'_>,
     heartbeat: &Heartbeat,
     member: &MemberRecord,
 ) -> HeartbeatReply {
-    let sequence = heartbeat.sequence.max(member.sequence);
-    if sequence != member.sequence || member.join_requests.last() != Some(&heartbeat.request) {
-        draft.write(Write::JoinRepeated {
-            member: heartbeat.member.clone(),
-            request: heartbeat.request.clone(),
-            sequence,
-        });
-    }
     report::renew_lease(draft, heartbeat);
+    if is_copy_of_join(member, heartbeat) {
+        return answer::answer_overtaken(draft, heartbeat);
+    }
+    draft.write(Write::JoinRepeated {
+        member: heartbeat.member.clone(),
+        request: heartbeat.request.clone(),
+        sequence: heartbeat.sequence.max(member.sequence),
+    });
     answer::answer(draft, heartbeat)
 }
 

@@ -5,6 +5,7 @@ use super::{answer, fence, recompute, settle};
 use crate::draft::Draft;
 use crate::input::{EpochClaim, Heartbeat};
 use crate::member::{MemberRecord, MemberState};
+use crate::numbers::MemberEpoch;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
 use crate::write::{FenceCause, Report, Write};
 
@@ -73,15 +74,19 @@ fn take_over(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     reply
 }
 
-/// Rule E6: the previous epoch is forgotten once the member has sent the newer one.
+/// Rule E6: what was issued before the epoch that the member sends is no longer good.
 fn confirm_epoch(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let Some(member) = draft.group().member(&heartbeat.member) else {
         return;
     };
-    let sends_current = heartbeat.claim() == Some(EpochClaim::At(member.epoch.get()));
-    if sends_current && member.previous_epoch.is_some() {
+    let Some(EpochClaim::At(epoch)) = heartbeat.claim() else {
+        return;
+    };
+    let previous = (epoch < member.epoch.get()).then(|| MemberEpoch::new(epoch));
+    if previous != member.previous_epoch {
         draft.write(Write::EpochConfirmed {
             member: heartbeat.member.clone(),
+            previous,
         });
     }
 }
