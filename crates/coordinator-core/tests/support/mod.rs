@@ -1,5 +1,5 @@
 //! A group and the moment, driven by commands; after each, the invariants are checked (rule M4).
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+#![allow(dead_code, unreachable_pub, unused_imports, clippy::unwrap_used)]
 
 pub mod beat;
 pub mod obedient;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use coordinator_core::input::{Heartbeat, Input};
-use coordinator_core::numbers::ShardIndex;
+use coordinator_core::numbers::{Sequence, ShardIndex};
 use coordinator_core::step::{HeartbeatReply, HeartbeatStatus};
 use coordinator_core::time::{Millis, Timestamp};
 
@@ -202,7 +202,7 @@ impl Bench {
     }
 
     fn process(&mut self, index: usize, request: &Heartbeat) -> Result<(), String> {
-        let sequence = request.sequence.map_or(0, |sequence| sequence.get());
+        let sequence = request.sequence.map_or(0, Sequence::get);
         let input = Input::HeartbeatReceived(request.clone());
         let before = self.world.group.clone();
         let step = self
@@ -223,7 +223,7 @@ impl Bench {
         let answer = reply(step);
         self.note(
             index,
-            format!(
+            &format!(
                 "asks {sequence} epoch {} v{} owns {:?}: {:?} epoch {} v{} {:?}",
                 request.epoch,
                 request.version,
@@ -246,7 +246,7 @@ impl Bench {
         let now = self.world.now;
         self.note(
             index,
-            format!(
+            &format!(
                 "hears {sequence}, waits for {:?}",
                 self.clients[index].waiting
             ),
@@ -274,7 +274,7 @@ impl Bench {
         }
     }
 
-    fn note(&mut self, index: usize, what: String) {
+    fn note(&mut self, index: usize, what: &str) {
         self.log
             .push(format!("{} m{index} {what}", self.world.now.as_ms()));
     }
