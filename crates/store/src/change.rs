@@ -3,7 +3,10 @@
 use async_trait::async_trait;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::MetadataVersion;
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, unfold};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::StoreError;
 
@@ -27,4 +30,24 @@ pub trait ChangeFeed: Send + Sync {
     /// # Errors
     /// [`StoreError`].
     async fn subscribe(&self, group: &GroupId) -> Result<ChangeStream, StoreError>;
+}
+
+/// The news of one group as they come through a channel. Whoever is too slow is told that it missed something.
+#[must_use]
+pub fn change_stream(group: GroupId, receiver: Receiver<Change>) -> ChangeStream {
+    unfold((group, receiver), next).boxed()
+}
+
+async fn next(
+    (group, mut receiver): (GroupId, Receiver<Change>),
+) -> Option<(Change, (GroupId, Receiver<Change>))> {
+    let change = match receiver.recv().await {
+        Ok(change) => change,
+        Err(RecvError::Lagged(_)) => Change {
+            group: group.clone(),
+            version: None,
+        },
+        Err(RecvError::Closed) => return None,
+    };
+    Some((change, (group, receiver)))
 }

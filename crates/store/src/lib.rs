@@ -13,7 +13,7 @@ mod plane;
 mod progress;
 mod snapshot;
 
-pub use change::{Change, ChangeFeed, ChangeStream};
+pub use change::{Change, ChangeFeed, ChangeStream, change_stream};
 pub use clock::{ManualClock, StoreClock, SystemClock};
 pub use effects::{Effects, LeaseSet};
 pub use error::{Cause, CommitError, CreateError, StoreError};

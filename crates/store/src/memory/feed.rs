@@ -1,15 +1,12 @@
-//! News of commits within one process. Whoever is too slow is told that it missed something.
+//! News of commits within one process.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use coordinator_core::names::GroupId;
-use futures_util::StreamExt;
-use futures_util::stream::unfold;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::broadcast::{Receiver, Sender, channel};
+use tokio::sync::broadcast::{Sender, channel};
 
-use crate::{Change, ChangeStream};
+use crate::{Change, ChangeStream, change_stream};
 
 /// How many changes of one group a subscriber may be behind.
 const BACKLOG: usize = 64;
@@ -39,20 +36,6 @@ impl Feed {
             .entry(group.clone())
             .or_insert_with(|| channel(BACKLOG).0)
             .subscribe();
-        unfold((receiver, group.clone()), next).boxed()
+        change_stream(group.clone(), receiver)
     }
-}
-
-async fn next(
-    (mut receiver, group): (Receiver<Change>, GroupId),
-) -> Option<(Change, (Receiver<Change>, GroupId))> {
-    let change = match receiver.recv().await {
-        Ok(change) => change,
-        Err(RecvError::Lagged(_)) => Change {
-            group: group.clone(),
-            version: None,
-        },
-        Err(RecvError::Closed) => return None,
-    };
-    Some((change, (receiver, group)))
 }

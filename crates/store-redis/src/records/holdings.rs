@@ -1,0 +1,65 @@
+//! What a member or a quarantine holds: shards of equal phase and version written together, since most are equal.
+
+use std::collections::BTreeMap;
+
+use coordinator_core::holding::{Holding, Phase};
+use coordinator_core::numbers::{MetadataVersion, ShardIndex};
+use serde::{Deserialize, Serialize};
+
+/// Shards held in the same phase since the same version.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct HeldShards {
+    phase: StoredPhase,
+    since: u64,
+    shards: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum StoredPhase {
+    Granted,
+    Owned,
+    Draining,
+}
+
+pub(super) fn write(holdings: &[Holding]) -> Vec<HeldShards> {
+    let mut groups: BTreeMap<(StoredPhase, u64), Vec<u32>> = BTreeMap::new();
+    for holding in holdings {
+        let phase = match holding.phase {
+            Phase::Granted => StoredPhase::Granted,
+            Phase::Owned => StoredPhase::Owned,
+            Phase::Draining => StoredPhase::Draining,
+        };
+        let group = groups.entry((phase, holding.since.get())).or_default();
+        group.push(holding.shard.get());
+    }
+    let held = |((phase, since), shards)| HeldShards {
+        phase,
+        since,
+        shards,
+    };
+    groups.into_iter().map(held).collect()
+}
+
+/// In the order of shards. One that is named twice stays so, and the record is refused for it.
+pub(super) fn read(held: Vec<HeldShards>) -> Vec<Holding> {
+    let mut holdings: Vec<Holding> = held
+        .into_iter()
+        .flat_map(|held| {
+            let phase = match held.phase {
+                StoredPhase::Granted => Phase::Granted,
+                StoredPhase::Owned => Phase::Owned,
+                StoredPhase::Draining => Phase::Draining,
+            };
+            let since = MetadataVersion::new(held.since);
+            held.shards.into_iter().map(move |shard| Holding {
+                shard: ShardIndex::new(shard),
+                phase,
+                since,
+            })
+        })
+        .collect();
+    holdings.sort_by_key(|holding| holding.shard);
+    holdings
+}

@@ -1,0 +1,13 @@
+//! The store of group records on Redis. Each step of it is one script; this is where their replies become what the coordinator knows.
+
+mod change;
+mod directory;
+mod groups;
+mod open;
+mod progress;
+mod read;
+mod renew;
+mod rights;
+mod watch;
+
+pub use open::RedisStore;

@@ -1,0 +1,55 @@
+//! What is not about a group: the watch of the coordinators (rule M6), and whether Redis lets the store do its work (cases C07 and C11).
+
+use coordinator_core::time::{Millis, Timestamp};
+use store::{Coordination, StoreError};
+
+use super::RedisStore;
+use crate::keys::GroupKeys;
+use crate::script;
+
+impl RedisStore {
+    pub(super) async fn watch(&self, gap: Millis) -> Result<Coordination, StoreError> {
+        let key = self.keys.coordination();
+        let keys = [key.as_str()];
+        let call = script::WATCH_OVER.call(&keys).number(gap.get());
+        let mut reply = self.redis.run_again(&call).await?;
+        match reply.status() {
+            "ok" => Ok(Coordination {
+                now: Timestamp::from_ms(reply.number()?),
+                since: Timestamp::from_ms(reply.number()?),
+            }),
+            _ => Err(reply.unknown()),
+        }
+    }
+
+    /// Runs a script that writes, and asks for every permission that any step will need.
+    pub(super) async fn ready(&self) -> Result<(), StoreError> {
+        let key = self.keys.coordination();
+        let keys = [key.as_str()];
+        let group = self.keys.of_readiness();
+        let call = script::READY
+            .call(&keys)
+            .arg(group.changed.as_str())
+            .list(needed(&group));
+        let reply = self.redis.run_again(&call).await?;
+        match reply.status() {
+            "ok" => Ok(()),
+            _ => Err(reply.unknown()),
+        }
+    }
+}
+
+/// The commands that the store's steps run, with a key of each kind.
+fn needed(keys: &GroupKeys) -> impl Iterator<Item = [String; 2]> + '_ {
+    let rows: [(&str, &[&str]); 5] = [
+        (&keys.metadata, &["HMGET", "HGET", "HSET", "EXISTS", "DEL"]),
+        (&keys.leases, &["ZRANGE", "ZSCORE", "ZADD", "ZREM", "DEL"]),
+        (&keys.progress, &["HSET", "HDEL", "HSCAN", "DEL"]),
+        (&keys.mutex, &["GET", "SET", "DEL"]),
+        (&keys.directory, &["SADD", "SREM", "SSCAN"]),
+    ];
+    rows.into_iter().flat_map(|(key, commands)| {
+        let row = |command: &&str| [(*command).to_owned(), key.to_owned()];
+        commands.iter().map(row)
+    })
+}

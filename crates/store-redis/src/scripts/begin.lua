@@ -1,0 +1,19 @@
+-- begin: takes the right to change a group, unless somebody has it, and reads the group and the time in the same step.
+-- KEYS: metadata, leases, mutex. ARGV: token, time to live in ms, the etag that the caller knows (or '').
+-- Repeated with the same token it takes the same right again.
+local metadata, leases, mutex = unpack(KEYS)
+local denied = first_denied({
+  {'HMGET', metadata}, {'HGET', metadata}, {'EXISTS', metadata}, {'ZRANGE', leases}, {'GET', mutex}, {'SET', mutex},
+})
+if denied then
+  return {'denied', denied}
+end
+local token, ttl, known = take(), take(), take()
+local holder = redis.call('GET', mutex)
+if holder and holder ~= token then
+  return {'locked'}
+end
+local now = now_ms()
+local group = read_group(metadata, leases, known)
+redis.call('SET', mutex, token, 'PX', ttl)
+return {'begun', decimal(now), group}
