@@ -53,12 +53,20 @@ pub enum StartError {
 /// What to start a server with. The binary is `REDIS_SERVER_BIN` from the environment, else `redis-server` on the PATH.
 #[derive(Debug, Clone, Default)]
 pub struct RedisServerBuilder {
+    binary: Option<PathBuf>,
     arguments: Vec<String>,
     append_only: bool,
     cluster: bool,
 }
 
 impl RedisServerBuilder {
+    /// Starts this server instead of the one that the environment names.
+    #[must_use]
+    pub fn binary(mut self, path: &Path) -> Self {
+        self.binary = Some(path.to_owned());
+        self
+    }
+
     /// Adds one setting as in `redis.conf`: `setting("maxmemory", "10mb")`.
     #[must_use]
     pub fn setting(mut self, name: &str, value: &str) -> Self {
@@ -143,7 +151,7 @@ impl RedisServerBuilder {
     ) -> Result<Process, StartError> {
         let log = folder.join("redis.log");
         let output = File::create(&log).map_err(spawn_error)?;
-        let mut command = Command::new(binary());
+        let mut command = Command::new(self.binary.clone().unwrap_or_else(binary));
         command
             .current_dir(folder)
             .stdin(Stdio::null())
