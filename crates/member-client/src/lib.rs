@@ -1,4 +1,11 @@
-//! Consumer membership for sharded Redis Streams: [`machine::MemberMachine`], the pure rules of being a member, and the workers that read one
-//! shard each. It knows nothing about how the coordinator decides.
+//! Consumer membership for sharded Redis Streams: [`machine::MemberMachine`], the pure rules of being a member, and
+//! [`MemberClient`], the driver on tokio with a worker per owned shard. It knows nothing about how the coordinator decides.
 
+mod driver;
 pub mod machine;
+
+pub use driver::{
+    BuildError, Handler, HandlerError, MemberClient, MemberClientBuilder, MetricsSnapshot, Record,
+    RunningClient, StoppedMember,
+};
+pub use machine::{Health, StopReason};

@@ -44,12 +44,6 @@ pub enum StopReason {
         /// How long it tried.
         timeout_ms: u64,
     },
-    /// Another process uses the same member id and goes on doing so.
-    #[error("another process uses the member id {member_id}; the newer one stays")]
-    Superseded {
-        /// The id.
-        member_id: String,
-    },
     /// The coordinator does not speak this protocol version.
     #[error("the coordinator does not support protocol version {version}")]
     UnsupportedProtocol {
@@ -73,7 +67,8 @@ pub enum Health {
     Healthy,
     /// Heartbeats fail or are refused; it keeps trying.
     Degraded,
-    /// Several attempts to become a member again have failed in a row; it keeps trying (case C37).
+    /// Several attempts to become a member again have failed in a row (case C37), or another process seems to use its id
+    /// (case C22); it keeps trying.
     Failing,
     /// Finished.
     Stopped,

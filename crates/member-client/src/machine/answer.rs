@@ -15,7 +15,9 @@ const LEAST_INTERVAL_MS: u64 = 10;
 const RETRY_BACKOFF_MS: u64 = 100;
 /// Thrown out this often in a row, soon after joining and for no reason of its own, a member concludes that another process
 /// has its id.
-const TAKEOVERS: u32 = 2;
+pub(super) const TAKEOVERS: u32 = 2;
+/// The longest it leaves the id to that process before it looks whether it is still there.
+const STAND_ASIDE_MOST_MS: u64 = 600_000;
 
 impl MemberMachine {
     pub(super) fn take_answer(
@@ -168,25 +170,22 @@ impl MemberMachine {
         if self.phase == Phase::Leaving {
             return self.begin_clearing(Next::Stop(StopReason::Left), actions);
         }
-        if status == HeartbeatStatus::FencedMemberEpoch && self.phase == Phase::Member {
-            self.count_takeover(now);
-            if self.takeovers >= TAKEOVERS {
-                let member_id = self.settings.member_id.clone();
-                return self
-                    .begin_clearing(Next::Stop(StopReason::Superseded { member_id }), actions);
-            }
-        }
         let (first, most) = (
             self.settings.rejoin_backoff_ms,
             self.settings.rejoin_backoff_max_ms,
         );
-        self.not_before = now.plus(self.jitter.wait_ms(self.rejections, first, most));
+        let mut wait = self.jitter.wait_ms(self.rejections, first, most);
+        if status == HeartbeatStatus::FencedMemberEpoch && self.phase == Phase::Member {
+            self.count_takeover(now);
+            wait = wait.max(self.stand_aside_ms());
+        }
+        self.not_before = now.plus(wait);
         self.begin_clearing(Next::Rejoin, actions);
     }
 
-    /// Case C22: of two processes with one id the older stops. The answer does not say why it refuses, so this goes by
-    /// what can be seen: thrown out without a fault of one's own, joined again, and thrown out again within two leases.
-    /// The older one gets there first. A single refusal may come from a store that lost writes and stops nobody.
+    /// Case C22: of two processes with one id the older stands aside. The answer does not say why it refuses, so this
+    /// goes by what can be seen: thrown out without a fault of one's own, joined again, and thrown out again within two
+    /// leases. The older one gets there first. A single refusal may come from a store that lost writes.
     fn count_takeover(&mut self, now: MonotonicMillis) {
         let settled = self
             .joined_at
@@ -196,8 +195,20 @@ impl MemberMachine {
         self.takeovers = if self.fault_is_ours(now) {
             0
         } else {
-            before + 1
+            before.saturating_add(1)
         };
+    }
+
+    /// How long to leave the id to the other process: two leases, and twice as long each time that was not enough.
+    fn stand_aside_ms(&self) -> u64 {
+        match self.takeovers.checked_sub(TAKEOVERS) {
+            None => 0,
+            Some(more) => {
+                let leases = 2_u64 << more.min(16);
+                let wait = self.timing.member_lease_ttl_ms.saturating_mul(leases);
+                wait.min(STAND_ASIDE_MOST_MS)
+            }
+        }
     }
 
     /// Whether being thrown out can be explained by what this member did: it kept a shard for too long (rule H20).

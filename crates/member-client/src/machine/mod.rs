@@ -228,8 +228,8 @@ impl MemberMachine {
                 }
             }
             Event::VersionChanged { metadata_version } => {
-                let news =
-                    matches!(self.phase, Phase::Member) && metadata_version > self.metadata_version;
+                let news = matches!(self.phase, Phase::Joining | Phase::Member)
+                    && metadata_version > self.metadata_version;
                 self.hint = if news {
                     Some(metadata_version)
                 } else {
@@ -289,12 +289,13 @@ impl MemberMachine {
 
     fn note_health(&mut self, actions: &mut Vec<Action>) {
         let is_member = matches!(self.phase, Phase::Member | Phase::Leaving);
+        let is_failing = !is_member
+            && (self.failures >= self.settings.failing_after
+                || self.takeovers >= answer::TAKEOVERS);
         let health = match (&self.phase, self.failures) {
             (Phase::Stopped, _) => Health::Stopped,
             (Phase::Member | Phase::Leaving, 0) => Health::Healthy,
-            (_, failures) if !is_member && failures >= self.settings.failing_after => {
-                Health::Failing
-            }
+            _ if is_failing => Health::Failing,
             (_, 0) => Health::Starting,
             _ => Health::Degraded,
         };

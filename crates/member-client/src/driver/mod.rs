@@ -1,0 +1,18 @@
+//! The driver on tokio: it gives the machine a clock, a coordinator and workers. The rules of membership are not here.
+
+mod backoff;
+mod builder;
+mod client;
+mod clock;
+mod handler;
+mod member;
+mod metrics;
+mod naming;
+mod redis_side;
+mod watcher;
+mod worker;
+
+pub use builder::{BuildError, MemberClientBuilder};
+pub use client::{MemberClient, RunningClient, StoppedMember};
+pub use handler::{Handler, HandlerError, Record};
+pub use metrics::MetricsSnapshot;

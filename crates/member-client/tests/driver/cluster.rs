@@ -1,0 +1,49 @@
+//! Shards spread over the nodes of a Redis Cluster.
+
+use member_client::MemberClient;
+use testkit::{RedisCluster, wait_until_async};
+
+use crate::coordinator::Coordinator;
+use crate::scene::{GROUP, LIMIT, Log, create_group, key, publish};
+
+/// C13: one read per shard, each at the node that has it; a node that dies and comes back is found again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shards_on_different_nodes_are_read_where_they_are() {
+    let mut cluster = RedisCluster::start(3).unwrap();
+    let client = redis::cluster::ClusterClient::new(cluster.urls()).unwrap();
+    let mut connection = client.get_async_connection().await.unwrap();
+    let (coordinator, log) = (Coordinator::start().await, Log::new());
+    for shard in 0..6 {
+        create_group(&mut connection, shard).await;
+        publish(&mut connection, shard, "x").await;
+    }
+    coordinator.assign("a-m0", &[0, 1, 2, 3, 4, 5]);
+    let running = MemberClient::builder(log.clone())
+        .coordinator(coordinator.client())
+        .redis_urls(cluster.urls())
+        .stream_prefix("orders")
+        .consumer_group(GROUP)
+        .member_base("a")
+        .build()
+        .unwrap()
+        .start();
+    log.wait_for(6).await;
+    assert_eq!(running.metrics().group_repairs, 0);
+    // The data of the node is gone with it: the owner is asked for groups again, which the test provides.
+    cluster.node_mut(0).restart().unwrap();
+    let answering = wait_until_async(LIMIT, || {
+        let mut connection = connection.clone();
+        async move {
+            redis::cmd("XLEN")
+                .arg(key(0))
+                .exec_async(&mut connection)
+                .await
+                .is_ok()
+        }
+    });
+    answering.await.unwrap();
+    for shard in 0..6 {
+        publish(&mut connection, shard, "y").await;
+    }
+    log.wait_for(12).await;
+}

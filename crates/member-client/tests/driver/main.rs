@@ -1,0 +1,12 @@
+//! The driver against a real Redis and a coordinator that does as the test says.
+#![allow(clippy::unwrap_used)]
+
+mod cluster;
+mod coordinator;
+mod faults;
+mod handing_over;
+mod membership;
+mod reading;
+mod recovery;
+mod scene;
+mod settings;
