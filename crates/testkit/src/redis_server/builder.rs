@@ -113,7 +113,7 @@ impl RedisServerBuilder {
         self
     }
 
-    /// Starts it and returns once it answers PING (a loading or replicating server counts as answering).
+    /// Starts it and returns once it answers PING and has loaded its data (a replica that still synchronises counts as answering).
     ///
     /// # Errors
     ///
@@ -219,22 +219,23 @@ fn spawn_error(source: io::Error) -> StartError {
     }
 }
 
-/// Any well-formed answer will do: an error such as LOADING or NOAUTH comes from a running server too.
+/// Almost any well-formed answer will do: an error such as NOAUTH comes from a running server too. One that still loads its
+/// data is not there yet.
 fn answers(port: u16) -> bool {
     use std::io::{Read, Write};
     use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let patience = Duration::from_millis(500);
-    let ask = || -> io::Result<u8> {
+    let ask = || -> io::Result<[u8; 4]> {
         let mut stream = TcpStream::connect_timeout(&address, patience)?;
         stream.set_read_timeout(Some(patience))?;
         stream.write_all(b"PING\r\n")?;
-        let mut first = [0_u8; 1];
+        let mut first = [0_u8; 4];
         stream.read_exact(&mut first)?;
-        Ok(first[0])
+        Ok(first)
     };
-    matches!(ask(), Ok(b'+' | b'-'))
+    matches!(ask(), Ok(first) if first[0] == b'+' || (first[0] == b'-' && &first != b"-LOA"))
 }
 
 fn end_of(log: &Path) -> String {
