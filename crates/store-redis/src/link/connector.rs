@@ -197,7 +197,8 @@ impl Connector {
                 });
             }
         };
-        let server = Server::ask(&mut link).await?;
+        let is_cluster = matches!(&self.target, Target::Cluster(_));
+        let server = Server::ask(&mut link, is_cluster).await?;
         self.note_eviction(server.eviction);
         Ok(link)
     }

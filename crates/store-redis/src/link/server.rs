@@ -31,7 +31,12 @@ pub(super) struct Server {
 
 impl Server {
     /// Asks the server, and refuses one that is too old. A user that may not ask is trusted: scripts fail clearly on an old server.
-    pub(super) async fn ask(link: &mut (impl ConnectionLike + Send)) -> Result<Self, StoreError> {
+    ///
+    /// `is_cluster` is what the server is taken for: a node of a cluster has a part of the keys only.
+    pub(super) async fn ask(
+        link: &mut (impl ConnectionLike + Send),
+        is_cluster: bool,
+    ) -> Result<Self, StoreError> {
         let server = match info(link, "server").await {
             Ok(fields) => fields,
             Err(error) if error.code() == Some("NOPERM") => {
@@ -43,6 +48,7 @@ impl Server {
             Err(error) => return Err(classify(error)),
         };
         check_version(&server)?;
+        check_mode(&server, is_cluster)?;
         let memory = info(link, "memory").await.map_err(classify)?;
         let eviction = memory.get("maxmemory_policy").map(|policy| Eviction {
             policy: policy.clone(),
@@ -92,6 +98,19 @@ fn check_version(server: &BTreeMap<String, String>) -> Result<(), StoreError> {
         }),
         _ => Ok(()),
     }
+}
+
+fn check_mode(server: &BTreeMap<String, String>, is_cluster: bool) -> Result<(), StoreError> {
+    let mode = server.get("redis_mode").map(String::as_str);
+    let reason = match (mode, is_cluster) {
+        (Some("cluster"), false) => "Redis is a node of a cluster; give the URLs of several nodes",
+        (Some("standalone"), true) => "Redis is no cluster; give one URL",
+        _ => return Ok(()),
+    };
+    Err(StoreError::Refused {
+        reason: reason.to_owned(),
+        source: None,
+    })
 }
 
 #[cfg(test)]

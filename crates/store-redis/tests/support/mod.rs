@@ -1,14 +1,17 @@
 //! Stores on real servers, for the tests of this crate. Each test file is a program of its own and uses a part of it.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use coordinator_core::names::GroupId;
+use coordinator_core::numbers::MetadataVersion;
+use coordinator_core::write::Write;
 use redis::aio::MultiplexedConnection;
 use store::LockLimits;
-use store::conformance::{TestedStore, World};
+use store::conformance::{Scene, TestedStore, World, group_id};
 use store_redis::{RedisConfig, RedisStore};
 use testkit::{RedisCluster, RedisServer};
 
@@ -83,6 +86,45 @@ pub async fn open(server: &RedisServer) -> RedisStore {
         .await
         .unwrap()
 }
+
+/// The group `orders/billing` on a server, under a configuration of one's own.
+pub async fn scene(config: RedisConfig) -> Scene {
+    let store = RedisStore::connect(config).await.unwrap();
+    Scene {
+        store: Arc::new(store),
+        id: group_id("orders", "billing"),
+    }
+}
+
+/// A write that changes something.
+pub fn raised(to: u64) -> [Write; 1] {
+    let to = MetadataVersion::new(to);
+    [Write::MetadataVersionRaised { to }]
+}
+
+/// How often a server has run each command since it started, or since the counts were reset.
+pub async fn command_counts(connection: &mut MultiplexedConnection) -> BTreeMap<String, u64> {
+    let text: String = ask(connection, &["INFO", "commandstats"]).await;
+    let lines = text.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
+        let (calls, _) = rest.split_once(',')?;
+        Some((name.to_owned(), calls.parse().unwrap()))
+    });
+    lines.collect()
+}
+
+/// All that is stored about the group `orders/billing`, byte for byte.
+pub async fn stored(connection: &mut MultiplexedConnection) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for what in ["metadata", "leases", "progress"] {
+        let key = format!("{GROUP}:{what}");
+        found.push(ask(connection, &["DUMP", &key]).await);
+    }
+    found
+}
+
+/// What the keys of the group begin with.
+pub const GROUP: &str = "redis-stream:coord:{orders:billing}";
 
 /// The answer to one command, given by a server directly.
 pub async fn ask<T: redis::FromRedisValue>(

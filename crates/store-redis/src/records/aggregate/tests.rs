@@ -42,9 +42,9 @@ fn decode(value: &Value) -> Result<Arc<GroupRecord>, DecodeError> {
 }
 
 /// Every message of an error and of what it comes from.
-fn messages(error: DecodeError) -> String {
+fn messages(error: &DecodeError) -> String {
     let mut messages = error.to_string();
-    let mut source = std::error::Error::source(&error);
+    let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         messages = format!("{messages}: {cause}");
         source = cause.source();
@@ -124,7 +124,7 @@ fn what_is_not_wholly_understood_is_refused_c6() {
         let mut value = encoded(&full(), 41);
         decode(&value).unwrap();
         change(&mut value);
-        let found = messages(decode(&value).unwrap_err());
+        let found = messages(&decode(&value).unwrap_err());
         assert!(found.contains(expected), "{found}");
     }
     for text in ["", "null", "[]", "{", "{\"schemaVersion\":1}"] {
@@ -139,6 +139,6 @@ fn a_shard_that_is_held_twice_is_refused_c6() {
     let holdings = &mut value["members"][0]["holdings"];
     let shard = holdings[0]["shards"][0].clone();
     holdings[1]["shards"].as_array_mut().unwrap().push(shard);
-    let found = messages(decode(&value).unwrap_err());
+    let found = messages(&decode(&value).unwrap_err());
     assert!(found.contains("out of order among what is held"), "{found}");
 }
