@@ -1,0 +1,108 @@
+//! The command line. Every flag can be given in the environment too; a flag wins over the environment, that over the file.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use serde::Serialize;
+
+use crate::config::LogFormat;
+use crate::duration::HumanDuration;
+
+/// The coordinator for sharded Redis Streams.
+///
+/// Without any argument it keeps its groups in memory and listens on 127.0.0.1:8080: good for a first look, gone with the process.
+/// Flags win over the environment, the environment over the file, the file over the defaults.
+#[derive(Debug, Parser, Serialize)]
+#[command(version, about, max_term_width = 100)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Cli {
+    /// Address to listen on [default: 127.0.0.1:8080]
+    #[arg(long, env = "COORDINATORD_LISTEN", value_name = "ADDRESS:PORT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<String>,
+
+    /// Where groups are kept: memory, or redis:// or rediss:// URLs; several, separated by commas, are the nodes of one cluster [default: memory]
+    #[arg(long, env = "COORDINATORD_STORE", value_delimiter = ',', value_name = "memory|URL[,URL…]", hide_env_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<Vec<String>>,
+
+    /// The Redis that holds the shard streams, if it is another than the store's [default: the store's; none with memory]
+    #[arg(long, env = "COORDINATORD_STREAMS", value_delimiter = ',', value_name = "URL[,URL…]", hide_env_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<Vec<String>>,
+
+    /// What every key of the store begins with [default: redis-stream:coord]
+    #[arg(long, env = "COORDINATORD_KEY_PREFIX", value_name = "PREFIX")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_prefix: Option<String>,
+
+    /// This coordinator's name among its fellows [default: host name and a random part]
+    #[arg(long, env = "COORDINATORD_COORDINATOR_ID", value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coordinator_id: Option<String>,
+
+    /// How often a member reports [default: 3s]
+    #[arg(long, env = "COORDINATORD_HEARTBEAT_INTERVAL", value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heartbeat_interval: Option<HumanDuration>,
+
+    /// How long a member lives after its last report; at least twice the heartbeat interval [default: 15s]
+    #[arg(long, env = "COORDINATORD_MEMBER_LEASE_TTL", value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member_lease_ttl: Option<HumanDuration>,
+
+    /// How long a member may keep a shard that it should release [default: 1m]
+    #[arg(long, env = "COORDINATORD_REBALANCE_TIMEOUT", value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rebalance_timeout: Option<HumanDuration>,
+
+    /// How long an expired or fenced member is remembered [default: 10m]
+    #[arg(long, env = "COORDINATORD_STALE_MEMBER_RETENTION", value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale_member_retention: Option<HumanDuration>,
+
+    /// Shards of a stream that is created without a number [default: 12]
+    #[arg(long, env = "COORDINATORD_DEFAULT_SHARD_COUNT", value_name = "COUNT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default_shard_count: Option<u32>,
+
+    /// Name of the user that may do everything [default: admin]
+    #[arg(long, env = "COORDINATORD_ADMIN_USERNAME", value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_username: Option<String>,
+
+    /// Its password; the default is refused beyond loopback. Better in the environment or the file than on the command line [default: admin]
+    #[arg(long, env = "COORDINATORD_ADMIN_PASSWORD", value_name = "PASSWORD", hide_env_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_password: Option<String>,
+
+    /// Demand credentials of members too [default: false]
+    #[arg(long, env = "COORDINATORD_AUTHENTICATE_MEMBERS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authenticate_members: Option<bool>,
+
+    /// How long the end of the process waits for what was begun [default: 20s]
+    #[arg(long, env = "COORDINATORD_SHUTDOWN_TIMEOUT", value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shutdown_timeout: Option<HumanDuration>,
+
+    /// How the log is written; RUST_LOG says how much [default: text]
+    #[arg(long, env = "COORDINATORD_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_format: Option<LogFormat>,
+
+    /// A TOML file with any of these settings, named as the flags are
+    #[arg(long, env = "COORDINATORD_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print the configuration as it would be used, secrets hidden, and end
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) print_config: bool,
+
+    /// Check the configuration and end: 0 if it can work, 2 if not
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) check_config: bool,
+}

@@ -1,0 +1,86 @@
+//! The configuration as it is written: defaults, file, environment, flags, each over the one before. Whether it can work is checked
+//! elsewhere.
+
+use clap::ValueEnum;
+use figment::Figment;
+use figment::providers::{Format, Serialized, Toml};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::Cli;
+use crate::duration::HumanDuration;
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) listen: String,
+    pub(crate) store: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) streams: Option<Vec<String>>,
+    pub(crate) key_prefix: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) coordinator_id: Option<String>,
+    pub(crate) heartbeat_interval: HumanDuration,
+    pub(crate) member_lease_ttl: HumanDuration,
+    pub(crate) rebalance_timeout: HumanDuration,
+    pub(crate) stale_member_retention: HumanDuration,
+    pub(crate) default_shard_count: u32,
+    pub(crate) admin_username: String,
+    pub(crate) admin_password: String,
+    pub(crate) authenticate_members: bool,
+    pub(crate) shutdown_timeout: HumanDuration,
+    pub(crate) log_format: LogFormat,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            store: vec!["memory".to_owned()],
+            streams: None,
+            key_prefix: "redis-stream:coord".to_owned(),
+            coordinator_id: None,
+            heartbeat_interval: HumanDuration::from_secs(3),
+            member_lease_ttl: HumanDuration::from_secs(15),
+            rebalance_timeout: HumanDuration::from_secs(60),
+            stale_member_retention: HumanDuration::from_secs(600),
+            default_shard_count: 12,
+            admin_username: coordinator_server::DEFAULT_ADMIN_USERNAME.to_owned(),
+            admin_password: coordinator_server::DEFAULT_ADMIN_PASSWORD.to_owned(),
+            authenticate_members: false,
+            shutdown_timeout: HumanDuration::from_secs(20),
+            log_format: LogFormat::Text,
+        }
+    }
+}
+
+/// A configuration that can't be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoadError {
+    #[error("there is no configuration file {path}")]
+    NoFile { path: String },
+    #[error("{0}")]
+    Setting(Box<figment::Error>),
+}
+
+/// Reads the configuration.
+pub(crate) fn load(cli: &Cli) -> Result<Config, LoadError> {
+    let mut figment = Figment::from(Serialized::defaults(Config::default()));
+    if let Some(path) = &cli.config {
+        if !path.is_file() {
+            return Err(LoadError::NoFile { path: path.display().to_string() });
+        }
+        figment = figment.merge(Toml::file_exact(path));
+    }
+    figment.merge(Serialized::defaults(cli)).extract().map_err(|error| LoadError::Setting(Box::new(error)))
+}

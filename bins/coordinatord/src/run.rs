@@ -1,0 +1,111 @@
+//! Builds what the server works on and runs it until the process is told to end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use coordinator_server::{Deps, ServeError, serve};
+use store::MemoryStore;
+use store_redis::{ConnectError, RedisConfig, RedisPlane, RedisStore};
+use tokio::net::TcpListener;
+
+use crate::secrets::without_password;
+use crate::signals;
+use crate::validate::{Place, Valid};
+
+/// Why the coordinator does not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    #[error("could not start the runtime")]
+    Runtime(#[source] std::io::Error),
+    #[error("could not listen for signals")]
+    Signals(#[source] std::io::Error),
+    #[error("could not listen on {address}")]
+    Listen {
+        address: SocketAddr,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{what} ({urls})")]
+    Redis {
+        what: &'static str,
+        urls: String,
+        #[source]
+        source: ConnectError,
+    },
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+}
+
+/// Runs the coordinator until the process is told to end.
+pub(crate) fn run(valid: Valid) -> Result<(), RunError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(RunError::Runtime)?.block_on(run_in_runtime(valid))
+}
+
+async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
+    for warning in valid.server.settings.warnings() {
+        tracing::warn!(%warning, "unwise setting");
+    }
+    let deps = deps(&valid).await?;
+    let address = valid.listen;
+    let listener =
+        TcpListener::bind(address).await.map_err(|source| RunError::Listen { address, source })?;
+    if let Ok(bound) = listener.local_addr() {
+        // For whoever started the process with port 0.
+        println!("coordinatord listening on http://{bound}");
+    }
+    let (told, end) = tokio::sync::oneshot::channel();
+    let watching = tokio::spawn(async move {
+        let outcome = signals::shutdown().await;
+        // The server is gone if nobody takes this.
+        let _ = told.send(());
+        outcome
+    });
+    serve(listener, deps, valid.server, async {
+        let _ = end.await;
+    })
+    .await?;
+    match watching.await {
+        Ok(outcome) => outcome.map_err(RunError::Signals),
+        Err(_) => Ok(()),
+    }
+}
+
+async fn deps(valid: &Valid) -> Result<Deps, RunError> {
+    match &valid.store {
+        Place::Memory => {
+            tracing::warn!("groups are kept in memory and are gone with this process; set --store redis://… to keep them");
+            let memory = Arc::new(MemoryStore::new());
+            let plane = match &valid.streams {
+                Some(urls) => Some(plane(urls, &valid.key_prefix).await?),
+                None => None,
+            };
+            Ok(Deps { store: memory.clone(), feed: memory, plane: plane.map(|plane| plane as _) })
+        }
+        Place::Redis(urls) => {
+            let config = RedisConfig::new(urls.clone()).with_key_prefix(valid.key_prefix.clone());
+            let store = RedisStore::connect(config).await.map_err(|source| RunError::Redis {
+                what: "could not use the store",
+                urls: shown(urls),
+                source,
+            })?;
+            let store = Arc::new(store);
+            let plane = plane(valid.streams.as_ref().unwrap_or(urls), &valid.key_prefix).await?;
+            Ok(Deps { store: store.clone(), feed: store, plane: Some(plane) })
+        }
+    }
+}
+
+async fn plane(urls: &[String], key_prefix: &str) -> Result<Arc<RedisPlane>, RunError> {
+    let config = RedisConfig::new(urls.to_vec()).with_key_prefix(key_prefix.to_owned());
+    let plane = RedisPlane::connect(config).await.map_err(|source| RunError::Redis {
+        what: "could not use the Redis of the shard streams",
+        urls: shown(urls),
+        source,
+    })?;
+    Ok(Arc::new(plane))
+}
+
+fn shown(urls: &[String]) -> String {
+    urls.iter().map(|url| without_password(url)).collect::<Vec<_>>().join(", ")
+}
