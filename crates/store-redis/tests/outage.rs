@@ -116,6 +116,7 @@ async fn a_redis_that_is_loading_is_waited_for_c08() {
             .ignore();
     }
     pipeline.exec_async(&mut connection).await.unwrap();
+    server.kill();
     let restarting = tokio::task::spawn_blocking(move || {
         server.restart().unwrap();
         server

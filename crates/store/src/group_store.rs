@@ -98,6 +98,8 @@ pub trait GroupStore: Send + Sync {
     /// `known` is what the caller last saw; a store may save decoding where it is still current. Works for a group that is not
     /// there, too: whoever creates it holds the right meanwhile.
     ///
+    /// Whoever drops the call before it returns may leave the right taken until it runs out by itself.
+    ///
     /// # Errors
     /// [`StoreError::Locked`] if somebody else keeps the right for longer than is waited.
     async fn begin(&self, group: &GroupId, known: Option<&Snapshot>) -> Result<Begun, StoreError>;
@@ -142,7 +144,7 @@ pub trait GroupStore: Send + Sync {
     /// [`CreateError::AlreadyExists`] if it is there; [`CreateError::LockLost`] if the right is somebody else's.
     async fn create(&self, lock: &GroupLock, record: &GroupRecord) -> Result<Stamp, CreateError>;
 
-    /// Removes a group, its leases and its progress, gives the right back, and only then removes it from the directory.
+    /// Removes a group, its leases and its progress, then its name from the directory, and gives the right back.
     ///
     /// # Errors
     /// [`CommitError::Conflict`] if it is not the expected one any more.

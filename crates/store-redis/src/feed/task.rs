@@ -197,7 +197,9 @@ impl Task {
         for chunk in unheard.chunks(CHUNK) {
             self.in_time(sink.unsubscribe(chunk)).await?;
         }
-        self.channels.retain(|name, _| !unheard.contains(name));
+        for name in &unheard {
+            self.channels.remove(name);
+        }
         self.in_time(sink.ping::<()>()).await
     }
 

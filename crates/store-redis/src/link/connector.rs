@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use redis::cluster::ClusterClient;
 use redis::io::tcp::TcpSettings;
-use redis::{AsyncConnectionConfig, Client, ConnectionInfo, RedisError, Value};
+use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, RedisError, Value};
 use store::StoreError;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -126,13 +126,13 @@ impl Connector {
     }
 
     async fn failed(&self, number: u64, error: RedisError) -> Failure {
-        let ends = match &self.target {
+        let wants_new = match &self.target {
             Target::Single(..) => wants_new_connection(&error),
             // The driver mends its own connections to the nodes, unless it has none left.
-            Target::Cluster(_) => error.code().is_none() && !error.is_timeout(),
+            Target::Cluster(_) => error.kind() == ErrorKind::ClusterConnectionNotFound,
         };
-        let broken = ends && !error.is_timeout();
-        if ends {
+        let broken = wants_new_connection(&error) && !error.is_timeout();
+        if wants_new {
             self.discard(number).await;
         }
         Failure {
