@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use store::{GroupStore, StoreError};
 use store_redis::{ConfigError, ConnectError, RedisConfig, RedisStore};
 use support::server;
@@ -33,12 +35,9 @@ async fn a_configuration_that_can_not_work_is_refused() {
 #[tokio::test]
 async fn tls_is_at_hand() {
     let server = server();
-    let store = RedisStore::connect(RedisConfig::new([format!(
-        "rediss://{}/",
-        server.address()
-    )]))
-    .await
-    .unwrap();
+    let config = RedisConfig::new([format!("rediss://{}/", server.address())])
+        .with_connect_timeout(Duration::from_millis(300));
+    let store = RedisStore::connect(config).await.unwrap();
     let outcome = store.check_ready().await;
     assert!(
         matches!(&outcome, Err(StoreError::Unavailable { .. })),
