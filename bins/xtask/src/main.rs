@@ -1,5 +1,6 @@
 //! The commands of this repository, one module each. This file only parses the command line and hands over.
 
+mod demo;
 mod fixtures;
 mod nextest;
 mod redis_server;
@@ -21,6 +22,14 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Runs a coordinator, producers and consumers on a real Redis: members come, go and die, and nothing is lost.
+    Demo(demo::Arguments),
+    /// One producer process of the demo.
+    #[command(hide = true)]
+    DemoProducer(demo::ProducerArguments),
+    /// One consumer process of the demo.
+    #[command(hide = true)]
+    DemoConsumer(demo::ConsumerArguments),
     /// Checks everything that a change has to pass: format, lints, tests, documentation examples.
     Test(test::Arguments),
     /// Compares the fixtures with their manifest, or takes over new ones.
@@ -29,6 +38,9 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::DemoProducer(arguments) => demo::run_producer(&arguments),
+        Command::DemoConsumer(arguments) => demo::run_consumer(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Fixtures(arguments) => fixtures::run(&arguments),
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use coordinator_client::CoordinatorClient;
 
 use super::backoff::Backoff;
+use super::build_error::{BuildError, from_settings};
 use super::client::{MemberClient, Parts};
 use super::handler::Handler;
 use super::member::Shared;
@@ -13,42 +14,7 @@ use super::metrics::Counters;
 use super::naming;
 use super::redis_side::Connector;
 use super::worker::WorkerSettings;
-use crate::machine::{MachineSettings, SettingsError};
-
-/// A setting that can't work, by the name of its builder method.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The setting itself.
-    #[error("{setting}: {problem}")]
-    Setting {
-        /// The name of its builder method.
-        setting: &'static str,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The Redis driver does not accept a URL.
-    #[error("redis_urls: not a URL of Redis")]
-    RedisUrl(#[source] redis::RedisError),
-}
-
-impl BuildError {
-    /// The name of the builder method.
-    #[must_use]
-    pub fn setting(&self) -> &'static str {
-        match self {
-            Self::Setting { setting, .. } => setting,
-            Self::RedisUrl(_) => "redis_urls",
-        }
-    }
-
-    fn new(setting: &'static str, problem: impl Into<String>) -> Self {
-        Self::Setting {
-            setting,
-            problem: problem.into(),
-        }
-    }
-}
+use crate::machine::MachineSettings;
 
 /// Settings of a [`MemberClient`]. Needed are the coordinator, a Redis URL and the stream prefix.
 #[derive(Debug, Clone)]
@@ -317,17 +283,6 @@ impl<H: Handler> MemberClientBuilder<H> {
             .collect::<Result<_, _>>()
             .map_err(from_settings)
     }
-}
-
-fn from_settings(error: SettingsError) -> BuildError {
-    let setting = match error.setting {
-        "member_id" => "member_base",
-        "heartbeat_interval_ms" => "heartbeat_interval",
-        "member_lease_ttl_ms" => "member_lease_ttl",
-        "shutdown_timeout_ms" => "shutdown_timeout",
-        other => other,
-    };
-    BuildError::new(setting, error.problem)
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -64,6 +64,7 @@ pub(crate) type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 pub struct Record {
     pub(crate) shard: ShardId,
     pub(crate) stream_key: Arc<str>,
+    pub(crate) member_id: Arc<str>,
     pub(crate) epoch: i64,
     pub(crate) id: Arc<str>,
     pub(crate) fields: Arc<Fields>,
@@ -82,6 +83,12 @@ impl Record {
     #[must_use]
     pub fn stream_key(&self) -> &str {
         &self.stream_key
+    }
+
+    /// The member that owns the shard. A process with a concurrency above 1 is several members.
+    #[must_use]
+    pub fn member_id(&self) -> &str {
+        &self.member_id
     }
 
     /// The member's epoch when it was given the shard: the same for all records of one ownership.

@@ -1,6 +1,7 @@
 //! The driver on tokio: it gives the machine a clock, a coordinator and workers. The rules of membership are not here.
 
 mod backoff;
+mod build_error;
 mod builder;
 mod client;
 mod clock;
@@ -12,7 +13,8 @@ mod redis_side;
 mod watcher;
 mod worker;
 
-pub use builder::{BuildError, MemberClientBuilder};
+pub use build_error::BuildError;
+pub use builder::MemberClientBuilder;
 pub use client::{MemberClient, RunningClient, StoppedMember};
 pub use handler::{Handler, HandlerError, Record};
 pub use metrics::MetricsSnapshot;

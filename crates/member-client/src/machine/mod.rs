@@ -11,12 +11,11 @@ mod backoff;
 mod event;
 mod grant;
 mod membership;
+mod phase;
 mod request;
 mod settings;
 mod shards;
 mod time;
-
-use std::collections::BTreeSet;
 
 use protocol::ShardId;
 
@@ -27,49 +26,8 @@ pub use settings::{MachineSettings, SettingsError};
 pub use time::MonotonicMillis;
 
 use backoff::Jitter;
+use phase::{Next, Outstanding, Phase, Timing};
 use shards::{Ended, Shards};
-
-/// Where the member is in its life.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Phase {
-    /// Not started.
-    New,
-    /// Asks to be let in, with epoch 0 and nothing owned.
-    Joining,
-    /// In.
-    Member,
-    /// Out, waiting for its workers to end before it does what comes next.
-    Clearing(Next),
-    /// Letting go of everything.
-    Leaving,
-    /// Finished.
-    Stopped,
-}
-
-/// What comes after the last worker has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Next {
-    Rejoin,
-    Stop(StopReason),
-}
-
-/// The one request under way.
-#[derive(Debug, Clone)]
-struct Outstanding {
-    request_id: String,
-    sent_at: MonotonicMillis,
-    is_leave: bool,
-    owned: BTreeSet<ShardId>,
-    revoked: BTreeSet<ShardId>,
-}
-
-/// Timing as last told by the coordinator.
-#[derive(Debug, Clone, Copy)]
-struct Timing {
-    heartbeat_interval_ms: u64,
-    member_lease_ttl_ms: u64,
-    rebalance_timeout_ms: u64,
-}
 
 /// One logical member.
 ///

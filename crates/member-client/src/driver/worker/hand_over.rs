@@ -46,6 +46,7 @@ impl<H: Handler> Worker<H> {
             let record = Record {
                 shard: self.shard,
                 stream_key: Arc::clone(&self.stream.key),
+                member_id: Arc::clone(&self.stream.consumer),
                 epoch: self.grant.epoch,
                 id,
                 fields: Arc::new(fields),
