@@ -7,13 +7,11 @@ use std::time::Duration;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
-use coordinator_core::time::Timestamp;
-use store::{Commit, CommitError, CreateError, Effects, Etag, GroupLock, Stamp, StoreError};
+use store::{Commit, CommitError, CreateError, Etag, GroupLock, Stamp, StoreError};
 
 use super::RedisStore;
-use crate::keys::GroupKeys;
+use super::calls::{all_of, commit_call, create_call, remove_call};
 use crate::link::Failure;
-use crate::records::{Aggregate, LAYOUT_VERSION, SCHEMA_VERSION, encode_progress};
 use crate::reply::Reply;
 use crate::script::{self, Call};
 
@@ -45,10 +43,7 @@ impl RedisStore {
         };
         let keys = self.keys.of(&lock.group);
         let names = all_of(&keys);
-        let call = script::COMMIT.call(&names).arg(lock.token.as_str());
-        let call = with_stamp(call, &commit.expected.stamp);
-        let call = with_record(call, commit.record, &stamp, &keys);
-        let call = with_effects(call, &Effects::of(commit));
+        let call = commit_call(&names, lock, commit, &stamp, &keys);
         match self.change(&call, lock, stamp.etag.as_str()).await? {
             Outcome::TookPlace => Ok(stamp),
             Outcome::Answered(mut reply) => match reply.status() {
@@ -73,14 +68,7 @@ impl RedisStore {
         let keys = self.keys.of(&lock.group);
         self.enter_in_directory(&keys).await?;
         let names = all_of(&keys);
-        let call = script::CREATE.call(&names).arg(lock.token.as_str());
-        let call = with_record(call, record, &stamp, &keys);
-        let live = record.members.iter().filter(|(_, member)| member.is_live());
-        let leases = live.filter_map(|(id, member)| {
-            let deadline = member.lease_deadline?;
-            Some([text_of(deadline), id.as_str().to_owned()])
-        });
-        let call = call.list(leases);
+        let call = create_call(&names, lock, record, &stamp, &keys);
         match self.change(&call, lock, stamp.etag.as_str()).await? {
             Outcome::TookPlace => Ok(stamp),
             Outcome::Answered(reply) => match reply.status() {
@@ -99,10 +87,7 @@ impl RedisStore {
     ) -> Result<(), CommitError> {
         let keys = self.keys.of(&lock.group);
         let names = all_of(&keys);
-        let call = script::REMOVE.call(&names).arg(lock.token.as_str());
-        let call = with_stamp(call, expected)
-            .arg(keys.changed.as_str())
-            .number(self.lock_ttl_ms());
+        let call = remove_call(&names, lock, expected, &keys).number(self.lock_ttl_ms());
         if let Outcome::Answered(reply) = self.change(&call, lock, "").await?
             && reply.status() != "ok"
         {
@@ -165,49 +150,6 @@ impl RedisStore {
     }
 }
 
-fn all_of(keys: &GroupKeys) -> [&str; 4] {
-    [&keys.metadata, &keys.leases, &keys.progress, &keys.mutex]
-}
-
-fn with_stamp<'a>(call: Call<'a>, stamp: &Stamp) -> Call<'a> {
-    call.number(stamp.revision.get()).arg(stamp.etag.as_str())
-}
-
-fn with_record<'a>(
-    call: Call<'a>,
-    record: &GroupRecord,
-    stamp: &Stamp,
-    keys: &GroupKeys,
-) -> Call<'a> {
-    with_stamp(call, stamp)
-        .number(SCHEMA_VERSION)
-        .number(LAYOUT_VERSION)
-        .arg(Aggregate::encode(record, stamp.revision))
-        .arg(keys.changed.as_str())
-        .number(record.metadata_version.get())
-}
-
-fn with_effects<'a>(call: Call<'a>, effects: &Effects<'_>) -> Call<'a> {
-    let seen = |seen: Option<Timestamp>| seen.map(text_of).unwrap_or_default();
-    let judged = effects.judged.iter();
-    let set = effects.leases.iter();
-    let dropped = effects.dropped_leases.iter();
-    let dropped_progress = effects.dropped_progress.iter();
-    let progress = effects.progress.iter();
-    call.list(judged.map(|(member, deadline)| [member.to_string(), seen(*deadline)]))
-        .list(set.map(|(member, lease)| {
-            let deadline = text_of(lease.deadline);
-            [member.to_string(), seen(lease.seen), deadline]
-        }))
-        .list(dropped.map(|member| [member.to_string()]))
-        .list(dropped_progress.map(|member| [member.to_string()]))
-        .list(progress.map(|(member, progress)| [member.to_string(), encode_progress(progress)]))
-}
-
-fn text_of(moment: Timestamp) -> String {
-    moment.as_ms().to_string()
-}
-
 /// Why a script wrote nothing.
 fn refusal(mut reply: Reply, expected: &Stamp) -> Result<CommitError, StoreError> {
     match reply.status() {
@@ -228,4 +170,67 @@ fn member(text: &str) -> Result<coordinator_core::names::MemberId, StoreError> {
         reason: format!("{text:?} has a lease and can't be a member"),
         source: Some(Arc::new(error)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    //! Case C41: a driver that repeats a command by itself, as it does in a cluster, changes nothing by that.
+    #![allow(clippy::unwrap_used)]
+
+    use store::GroupStore;
+    use store::conformance::{full_record, group_id};
+    use testkit::RedisServer;
+
+    use super::*;
+    use crate::RedisConfig;
+
+    async fn status(store: &RedisStore, call: &Call<'_>) -> String {
+        store.redis.run(call).await.unwrap().status().to_owned()
+    }
+
+    #[tokio::test]
+    async fn a_change_that_is_sent_twice_takes_place_once_c41() {
+        let server = RedisServer::builder().start().unwrap();
+        let config = RedisConfig::new([server.url()]);
+        let store = RedisStore::connect(config).await.unwrap();
+        let id = group_id("orders", "billing");
+        let record = full_record(&id);
+        let keys = store.keys.of(&id);
+        let names = all_of(&keys);
+        let stamp = |revision| Stamp {
+            revision: StoreRevision::new(revision),
+            etag: Etag::fresh(),
+        };
+
+        let lock = store.begin(&id, None).await.unwrap().lock;
+        let created = stamp(1);
+        let create = create_call(&names, &lock, &record, &created, &keys);
+        for _ in 0..2 {
+            assert_eq!(status(&store, &create).await, "ok");
+        }
+        let read = store.load(&id, None).await.unwrap().unwrap();
+        assert_eq!(read.stamp, created);
+
+        let commit = Commit {
+            expected: &read,
+            record: &record,
+            writes: &[],
+            progress: &[],
+        };
+        let committed = stamp(2);
+        let commit = commit_call(&names, &lock, &commit, &committed, &keys);
+        for _ in 0..2 {
+            assert_eq!(status(&store, &commit).await, "ok");
+        }
+        let read = store.load(&id, None).await.unwrap().unwrap();
+        assert_eq!(read.stamp, committed);
+
+        let lock = store.begin(&id, None).await.unwrap().lock;
+        let remove = remove_call(&names, &lock, &committed, &keys).number(10_000);
+        for _ in 0..2 {
+            assert_eq!(status(&store, &remove).await, "ok");
+        }
+        assert_eq!(store.load(&id, None).await.unwrap(), None);
+        assert_eq!(status(&store, &commit).await, "lost");
+    }
 }
