@@ -58,8 +58,7 @@ pub use migration::{
     DrainingShard, Migration, MigrationState, Migrations, NOOP_RESHARDING_ID, ShardDrainPhase,
 };
 pub use monitoring::{
-    Assignments, Consumption, Health, HealthStatus, LoopHealth, Member, MemberList, MemberState,
-    ProgressRow, RedisHealth,
+    Assignments, Consumption, Health, HealthStatus, Member, MemberList, MemberState, ProgressRow,
 };
 pub use names::{
     NAME_MAX_BYTES, NameError, NameProblem, STREAM_KEY_PLACEHOLDER, check_consumer_group,

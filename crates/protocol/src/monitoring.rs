@@ -14,11 +14,23 @@ pub struct Health {
     pub status: HealthStatus,
     /// Which coordinator answered.
     pub coordinator_id: String,
-    /// Its store.
-    pub redis: RedisHealth,
-    /// Its periodic work.
+    /// Whether its store answers.
+    pub redis: HealthStatus,
+    /// Whether its periodic work keeps up.
     #[serde(rename = "loop")]
-    pub tick_loop: LoopHealth,
+    pub tick_loop: HealthStatus,
+    /// What is wrong with the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redis_detail: Option<String>,
+    /// How long the store's answer took, in milliseconds; absent when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redis_latency_ms: Option<u64>,
+    /// What is wrong with the periodic work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_detail: Option<String>,
+    /// When the periodic work last ran to its end; absent before the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_tick_at: Option<IsoTimestamp>,
 }
 
 /// How well something works.
@@ -31,34 +43,6 @@ pub enum HealthStatus {
     Degraded,
     /// Not at all.
     Down,
-}
-
-/// How the store fares.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RedisHealth {
-    /// Whether it answers.
-    pub status: HealthStatus,
-    /// What is wrong, or which kind of store it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// How long its last answer took, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency_ms: Option<u64>,
-}
-
-/// How the periodic work fares.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LoopHealth {
-    /// Whether it keeps up.
-    pub status: HealthStatus,
-    /// What is wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// When it last ran to its end; absent before the first time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_tick_at: Option<IsoTimestamp>,
 }
 
 /// One member.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Assignments, Compatibility, Consumption, CoordinationVersion, Health, HealthStatus,
-    IsoTimestamp, LoopHealth, Member, MemberList, MemberState, ProgressRow, RedisHealth,
+    IsoTimestamp, Member, MemberList, MemberState, ProgressRow, 
     SupportedVersions, TimingDefaults, VersionStatus,
 };
 
@@ -35,32 +35,24 @@ fn healthy() -> Health {
     Health {
         status: HealthStatus::Up,
         coordinator_id: "c-1".to_owned(),
-        redis: RedisHealth {
-            status: HealthStatus::Up,
-            detail: None,
-            latency_ms: None,
-        },
-        tick_loop: LoopHealth {
-            status: HealthStatus::Up,
-            detail: None,
-            last_tick_at: None,
-        },
+        redis: HealthStatus::Up,
+        tick_loop: HealthStatus::Up,
+        redis_detail: None,
+        redis_latency_ms: None,
+        loop_detail: None,
+        last_tick_at: None,
     }
 }
 
 fn unhealthy() -> Health {
     Health {
         status: HealthStatus::Down,
-        redis: RedisHealth {
-            status: HealthStatus::Down,
-            detail: Some("connection refused".to_owned()),
-            latency_ms: Some(250),
-        },
-        tick_loop: LoopHealth {
-            status: HealthStatus::Degraded,
-            detail: Some("late by 2 ticks".to_owned()),
-            last_tick_at: Some(AT),
-        },
+        redis: HealthStatus::Down,
+        tick_loop: HealthStatus::Degraded,
+        redis_detail: Some("connection refused".to_owned()),
+        redis_latency_ms: Some(250),
+        loop_detail: Some("late by 2 ticks".to_owned()),
+        last_tick_at: Some(AT),
         ..healthy()
     }
 }

@@ -4,10 +4,7 @@ use std::time::Instant;
 
 use axum::Json;
 use axum::extract::State;
-use protocol::{
-    Assignments, Compatibility, GroupList, Health, HealthStatus, LoopHealth, MemberList,
-    RedisHealth, Session,
-};
+use protocol::{Assignments, Compatibility, GroupList, Health, HealthStatus, MemberList, Session};
 
 use crate::convert;
 use crate::http::access::Reader;
@@ -17,37 +14,27 @@ use crate::http::{ApiError, App};
 pub(in crate::http) async fn health(State(app): State<App>, _: Reader) -> Json<Health> {
     let started = Instant::now();
     let ready = app.engine().check_ready().await;
-    let latency_ms = ready
-        .is_ok()
-        .then(|| u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX));
-    let redis = match ready {
-        Ok(()) => RedisHealth {
-            status: HealthStatus::Up,
-            detail: None,
-            latency_ms,
-        },
-        Err(error) => RedisHealth {
-            status: HealthStatus::Down,
-            detail: Some(error.to_string()),
-            latency_ms,
-        },
+    let latency = started.elapsed().as_millis();
+    let (redis, redis_detail) = match &ready {
+        Ok(()) => (HealthStatus::Up, None),
+        Err(error) => (HealthStatus::Down, Some(error.to_string())),
     };
     let work = app.engine().loop_status();
-    let tick_loop = LoopHealth {
-        status: if work.last_error.is_none() {
-            HealthStatus::Up
-        } else {
-            HealthStatus::Degraded
-        },
-        detail: work.last_error,
-        last_tick_at: work.last_tick_at.map(convert::iso),
+    let tick_loop = match work.last_error {
+        None => HealthStatus::Up,
+        Some(_) => HealthStatus::Degraded,
     };
-    let status = redis.status.max(tick_loop.status);
     Json(Health {
-        status,
+        status: redis.max(tick_loop),
         coordinator_id: app.config().coordinator_id.clone(),
         redis,
         tick_loop,
+        redis_detail,
+        redis_latency_ms: ready
+            .is_ok()
+            .then(|| u64::try_from(latency).unwrap_or(u64::MAX)),
+        loop_detail: work.last_error,
+        last_tick_at: work.last_tick_at.map(convert::iso),
     })
 }
 
