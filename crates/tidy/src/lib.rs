@@ -23,3 +23,8 @@ mod violation;
 pub use repository::{ReadError, Repository, TextFile};
 pub use test_code::TestCode;
 pub use violation::{Violation, report};
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
