@@ -94,3 +94,7 @@ fn the_root_holds_only_what_belongs_there() {
 fn no_file_names_a_folder_of_one_machine() {
     none_of(&forbidden::check(repository().files()));
 }
+#[test]
+fn every_declared_dependency_is_used() {
+    none_of(&dependencies::check_used(repository().files()));
+}
