@@ -8,157 +8,189 @@ use serde_json::{Value, json};
 use support::{Server, config, heartbeat, http, memory, refusal};
 
 const CREATE: &str = r#"{"initialShardCount": 4, "requestedBy": "test"}"#;
+const FIVE: &str = r#"{"initialShardCount": 5, "requestedBy": "test"}"#;
+const NOTHING: &str = r#"{"initialShardCount": 0, "requestedBy": "test"}"#;
+const NOBODY: &str = r#"{"requestedBy": " "}"#;
 
 fn as_admin(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
     request.basic_auth("admin", Some("admin"))
+}
+
+/// A request, and the status, the code and a part of the message of its refusal.
+type Case = (
+    &'static str,
+    String,
+    Option<&'static str>,
+    u16,
+    &'static str,
+    &'static str,
+);
+
+fn refused_requests() -> Vec<Case> {
+    let api = |path: &str| format!("/coord/v1{path}");
+    let group = |path: &str| api(&format!("/streams/orders/groups/orders{path}"));
+    let beat = || group("/members/m/heartbeat");
+    vec![
+        (
+            "GET",
+            "/nowhere".to_owned(),
+            None,
+            404,
+            "NOT_FOUND",
+            "/nowhere",
+        ),
+        ("GET", api("/nowhere"), None, 404, "NOT_FOUND", "nowhere"),
+        (
+            "PUT",
+            api("/streams/orders"),
+            None,
+            405,
+            "METHOD_NOT_ALLOWED",
+            "PUT",
+        ),
+        (
+            "DELETE",
+            "/healthz".to_owned(),
+            None,
+            405,
+            "METHOD_NOT_ALLOWED",
+            "DELETE",
+        ),
+        ("POST", beat(), Some("{"), 400, "INVALID_REQUEST", "JSON"),
+        ("POST", beat(), Some(""), 400, "INVALID_REQUEST", "empty"),
+        (
+            "POST",
+            beat(),
+            Some(r#"{"protocolVersion":"x"}"#),
+            400,
+            "INVALID_REQUEST",
+            "protocolVersion",
+        ),
+        (
+            "POST",
+            api("/streams/a%7Bb"),
+            Some(CREATE),
+            400,
+            "INVALID_REQUEST",
+            "streamPrefix",
+        ),
+        (
+            "POST",
+            api("/streams/%ff"),
+            Some(CREATE),
+            400,
+            "INVALID_REQUEST",
+            "path",
+        ),
+        (
+            "POST",
+            api("/streams/orders"),
+            Some(CREATE),
+            409,
+            "STREAM_PREFIX_ALREADY_EXISTS",
+            "exists",
+        ),
+        (
+            "POST",
+            group(""),
+            Some(CREATE),
+            409,
+            "GROUP_ALREADY_EXISTS",
+            "exists",
+        ),
+        (
+            "POST",
+            api("/streams/orders/groups/g"),
+            Some(FIVE),
+            400,
+            "INVALID_REQUEST",
+            "is 5, but the stream has 4",
+        ),
+        (
+            "POST",
+            api("/streams/none"),
+            Some(NOTHING),
+            400,
+            "INVALID_REQUEST",
+            "initialShardCount must be 1 to 16384",
+        ),
+        (
+            "POST",
+            api("/streams/none"),
+            Some(NOBODY),
+            400,
+            "INVALID_REQUEST",
+            "requestedBy",
+        ),
+        (
+            "GET",
+            api("/streams/orders/groups/none"),
+            None,
+            404,
+            "GROUP_NOT_FOUND",
+            "not exist",
+        ),
+        (
+            "GET",
+            api("/streams/none/groups/none/producer-routing"),
+            None,
+            404,
+            "GROUP_NOT_FOUND",
+            "not exist",
+        ),
+        (
+            "GET",
+            group("/watch?waitMs=30001"),
+            None,
+            400,
+            "INVALID_REQUEST",
+            "waitMs",
+        ),
+        (
+            "GET",
+            group("/watch?after=x"),
+            None,
+            400,
+            "INVALID_REQUEST",
+            "after",
+        ),
+    ]
 }
 
 #[tokio::test]
 async fn every_refusal_has_the_same_shape() {
     let server = Server::start().await;
     server.create("orders", 4).await;
-    let api = "/coord/v1";
-    let beat = format!("{api}/streams/orders/groups/orders/members/m/heartbeat");
-    let cases: Vec<(reqwest::RequestBuilder, u16, &str, &str)> = vec![
-        (
-            server.request("GET", "/nowhere"),
-            404,
-            "NOT_FOUND",
-            "/nowhere",
-        ),
-        (
-            server.request("GET", &format!("{api}/nowhere")),
-            404,
-            "NOT_FOUND",
-            "nowhere",
-        ),
-        (
-            server.request("PUT", &format!("{api}/streams/orders")),
-            405,
-            "METHOD_NOT_ALLOWED",
-            "PUT",
-        ),
-        (
-            server.request("DELETE", "/healthz"),
-            405,
-            "METHOD_NOT_ALLOWED",
-            "DELETE",
-        ),
-        (
-            server.request("POST", &beat).body("{"),
-            400,
-            "INVALID_REQUEST",
-            "JSON",
-        ),
-        (
-            server.request("POST", &beat).body(""),
-            400,
-            "INVALID_REQUEST",
-            "empty",
-        ),
-        (
-            server
-                .request("POST", &beat)
-                .body(r#"{"protocolVersion":"x"}"#),
-            400,
-            "INVALID_REQUEST",
-            "protocolVersion",
-        ),
-        (
-            server
-                .request("POST", &beat)
-                .body(vec![b' '; 256 * 1024 + 1]),
-            413,
-            "PAYLOAD_TOO_LARGE",
-            "262144",
-        ),
-        (
-            as_admin(server.request("POST", &format!("{api}/streams/a%7Bb"))).body(CREATE),
-            400,
-            "INVALID_REQUEST",
-            "streamPrefix",
-        ),
-        (
-            as_admin(server.request("POST", &format!("{api}/streams/%ff"))).body(CREATE),
-            400,
-            "INVALID_REQUEST",
-            "path",
-        ),
-        (
-            as_admin(server.request("POST", &format!("{api}/streams/orders"))).body(CREATE),
-            409,
-            "STREAM_PREFIX_ALREADY_EXISTS",
-            "exists",
-        ),
-        (
-            as_admin(server.request("POST", &format!("{api}/streams/orders/groups/orders")))
-                .body(CREATE),
-            409,
-            "GROUP_ALREADY_EXISTS",
-            "exists",
-        ),
-        (
-            as_admin(server.request("POST", &format!("{api}/streams/orders/groups/g")))
-                .body(r#"{"initialShardCount": 5, "requestedBy": "t"}"#),
-            400,
-            "INVALID_REQUEST",
-            "initialShardCount is 5, but the stream has 4",
-        ),
-        (
-            as_admin(server.request("POST", &format!("{api}/streams/none")))
-                .body(r#"{"initialShardCount": 0, "requestedBy": "t"}"#),
-            400,
-            "INVALID_REQUEST",
-            "initialShardCount must be 1 to 16384",
-        ),
-        (
-            as_admin(server.request("GET", &format!("{api}/streams/orders/groups/none"))),
-            404,
-            "GROUP_NOT_FOUND",
-            "not exist",
-        ),
-        (
-            as_admin(server.request(
-                "GET",
-                &format!("{api}/streams/none/groups/none/producer-routing"),
-            )),
-            404,
-            "GROUP_NOT_FOUND",
-            "not exist",
-        ),
-        (
-            server.request(
-                "GET",
-                &format!("{api}/streams/orders/groups/orders/watch?waitMs=30001"),
-            ),
-            400,
-            "INVALID_REQUEST",
-            "waitMs",
-        ),
-        (
-            server.request(
-                "GET",
-                &format!("{api}/streams/orders/groups/orders/watch?after=x"),
-            ),
-            400,
-            "INVALID_REQUEST",
-            "after",
-        ),
-    ];
-    for (request, status, code, says) in cases {
+    for (method, path, body, status, code, says) in refused_requests() {
+        let mut request = as_admin(server.request(method, &path));
+        if let Some(body) = body {
+            request = request.body(body);
+        }
         let response = request.send().await.unwrap();
-        let url = response.url().clone();
+        assert_eq!(response.status().as_u16(), status, "{method} {path}");
         let text = response.text().await.unwrap();
         let body: ErrorBody =
-            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {text:?}: {error}"));
-        assert_eq!(body.error_code.as_str(), code, "{url}: {text}");
-        assert_eq!(body.status, protocol::status_name(status), "{url}");
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {text:?}: {error}"));
+        assert_eq!(body.error_code.as_str(), code, "{path}: {text}");
+        assert_eq!(body.status, protocol::status_name(status), "{path}");
         assert!(
             body.message.contains(says),
-            "{url}: {:?} should say {says:?}",
+            "{path}: {:?} should say {says:?}",
             body.message
         );
     }
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused() {
+    let server = Server::start().await;
+    let path = "/coord/v1/streams/orders/groups/orders/members/m/heartbeat";
+    let request = server
+        .request("POST", path)
+        .body(vec![b' '; 256 * 1024 + 1]);
+    let (status, code, message) = refusal(request.send().await.unwrap()).await;
+    assert_eq!((status, code.as_str()), (413, "PAYLOAD_TOO_LARGE"));
+    assert!(message.contains("262144"), "{message}");
 }
 
 #[tokio::test]

@@ -20,6 +20,16 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
     view(draft.group(), heartbeat)
 }
 
+/// Answers a member that asks again to join: today's decision under the epoch that it has. Rule H10.
+///
+/// The process may have heard the first answer and know its epoch only: one issued here could push that one out.
+pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    let id = &heartbeat.member;
+    set_rebalance_deadline(draft, id);
+    grant(draft, id);
+    view(draft.group(), heartbeat)
+}
+
 /// Answers a message that was overtaken: what the member has been told already, and nothing new. Rule H14a.
 ///
 /// Whoever sent it may have moved on. An epoch issued here could push out the one that the member knows, and leave it fenced (invariant 9).

@@ -26,24 +26,21 @@ pub(super) fn supersede(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> Heartbe
     become_active(draft, heartbeat)
 }
 
-/// Rule H10: the same process asks again. Its lease is renewed and it gets today's decision.
-///
-/// A copy of a message that was processed is told nothing new: the process may have heard the first answer, and knows its epoch only.
+/// Rule H10: the same process asks again. Its lease is renewed and it gets today's decision, without a new epoch.
 pub(super) fn repeat(
     draft: &mut Draft<'_>,
     heartbeat: &Heartbeat,
     member: &MemberRecord,
 ) -> HeartbeatReply {
     report::renew_lease(draft, heartbeat);
-    if is_copy_of_join(member, heartbeat) {
-        return answer::answer_overtaken(draft, heartbeat);
+    if !is_copy_of_join(member, heartbeat) {
+        draft.write(Write::JoinRepeated {
+            member: heartbeat.member.clone(),
+            request: heartbeat.request.clone(),
+            sequence: heartbeat.sequence.max(member.sequence),
+        });
     }
-    draft.write(Write::JoinRepeated {
-        member: heartbeat.member.clone(),
-        request: heartbeat.request.clone(),
-        sequence: heartbeat.sequence.max(member.sequence),
-    });
-    answer::answer(draft, heartbeat)
+    answer::answer_replayed(draft, heartbeat)
 }
 
 fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {

@@ -70,8 +70,10 @@ impl Tokens {
     }
 
     pub(super) fn check(&self, token: &str) -> Result<Principal, AuthError> {
-        let mut validation = Validation::default();
-        validation.leeway = 0;
+        let validation = Validation {
+            leeway: 0,
+            ..Validation::default()
+        };
         let claims = decode::<Claims>(token, &self.decoding, &validation)
             .map_err(|_| AuthError::BadToken)?
             .claims;

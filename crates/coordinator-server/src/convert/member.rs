@@ -6,7 +6,6 @@ use coordinator_core::Group;
 use coordinator_core::member::{MemberRecord, MemberState};
 use coordinator_core::names::MemberId;
 use coordinator_core::shard_set::ShardSet;
-use coordinator_core::time::Timestamp;
 use protocol::{Assignments, Member, MemberList, ShardId};
 use store::{MemberProgress, ShardProgress};
 
@@ -33,7 +32,7 @@ fn member(
     let lease_end = record
         .lease_deadline
         .or(record.ended_at)
-        .unwrap_or(Timestamp::default());
+        .unwrap_or_default();
     Member {
         member_id: id.as_str().to_owned(),
         member_name: record

@@ -31,7 +31,7 @@ pub(crate) enum HeartbeatOutcome {
 /// What is asked of a group.
 pub(super) enum Ask {
     Heartbeat {
-        heartbeat: Heartbeat,
+        heartbeat: Box<Heartbeat>,
         progress: MemberProgress,
         answer: Answer<HeartbeatOutcome>,
     },
@@ -177,10 +177,10 @@ impl GroupTask {
     /// One attempt. Gives back what lost a race.
     async fn decide_once(&mut self, asks: Vec<Ask>) -> Result<Vec<Ask>, (Vec<Ask>, EngineError)> {
         let wants_leases = asks.iter().any(|ask| matches!(ask, Ask::Tick));
-        if wants_leases || self.cached.is_none() {
-            if let Err(error) = self.load().await {
-                return Err((asks, error.into()));
-            }
+        if (wants_leases || self.cached.is_none())
+            && let Err(error) = self.load().await
+        {
+            return Err((asks, error.into()));
         }
         let Some(cached) = &self.cached else {
             answer_gone(asks);
@@ -285,7 +285,7 @@ impl Ask {
     /// What the core is asked.
     pub(super) fn input(&self) -> Input {
         match self {
-            Self::Heartbeat { heartbeat, .. } => Input::HeartbeatReceived(heartbeat.clone()),
+            Self::Heartbeat { heartbeat, .. } => Input::HeartbeatReceived((**heartbeat).clone()),
             Self::Tick => Input::TickDue,
             Self::Provisioned { .. } => Input::ProvisioningFinished,
             Self::Delete { force, .. } => Input::DeletionRequested { force: *force },

@@ -32,7 +32,7 @@ impl Engine {
         self.ask(
             group,
             Ask::Heartbeat {
-                heartbeat,
+                heartbeat: Box::new(heartbeat),
                 progress,
                 answer,
             },

@@ -61,16 +61,21 @@ async fn tick(engine: &Engine) {
                 let _ = engine.ask(&group, Ask::Tick);
             }
             engine.0.status.change(|status| {
+                if status.last_error.is_some() {
+                    tracing::info!("ticks work again");
+                }
                 status.last_tick_at = Some(coordination.now);
                 status.last_error = None;
             });
         }
         Err(error) => {
-            tracing::warn!(%error, "tick failed; nobody is expired meanwhile");
-            engine
-                .0
-                .status
-                .change(|status| status.last_error = Some(error.to_string()));
+            engine.0.status.change(|status| {
+                // Said once, not with every tick.
+                if status.last_error.is_none() {
+                    tracing::warn!(%error, "ticks fail; nobody is expired meanwhile");
+                }
+                status.last_error = Some(error.to_string());
+            });
         }
     }
     metrics::ticked(started.elapsed());

@@ -79,6 +79,8 @@ async fn wrong_method(request: Request) -> ApiError {
     ApiError::new(ErrorCode::MethodNotAllowed, message)
 }
 
+// The layer hands the panic over whole.
+#[allow(clippy::needless_pass_by_value)]
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic
         .downcast_ref::<String>()
