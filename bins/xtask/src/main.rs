@@ -1,8 +1,10 @@
 //! The commands of this repository, one module each. This file only parses the command line and hands over.
 
+mod bench;
 mod demo;
 mod fixtures;
 mod nextest;
+mod processes;
 mod redis_server;
 mod steps;
 mod test;
@@ -30,6 +32,8 @@ enum Command {
     /// One consumer process of the demo.
     #[command(hide = true)]
     DemoConsumer(demo::ConsumerArguments),
+    /// Measures on real processes.
+    Bench(bench::Arguments),
     /// Checks everything that a change has to pass: format, lints, tests, documentation examples.
     Test(test::Arguments),
     /// Compares the fixtures with their manifest, or takes over new ones.
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::DemoProducer(arguments) => demo::run_producer(&arguments),
         Command::DemoConsumer(arguments) => demo::run_consumer(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Fixtures(arguments) => fixtures::run(&arguments),
     }

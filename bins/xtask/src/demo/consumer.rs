@@ -9,8 +9,9 @@ use coordinator_client::CoordinatorClient;
 use member_client::{Handler, HandlerError, MemberClient, Record};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::STREAM;
 use super::log::{Entry, Handled, LogWriter, now};
-use super::{Failure, STREAM};
+use crate::processes::Failure;
 
 /// How long a record takes to handle.
 const WORK: Duration = Duration::from_micros(300);

@@ -7,8 +7,9 @@ use clap::Args;
 use coordinator_client::{CoordinatorClient, Credentials};
 use producer_client::{Producer, PublishError, Record};
 
+use super::STREAM;
 use super::log::{Entry, LogWriter};
-use super::{Failure, STREAM};
+use crate::processes::Failure;
 
 /// How often the producer sends.
 const BEAT: Duration = Duration::from_millis(20);

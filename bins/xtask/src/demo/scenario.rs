@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use coordinator_client::{CoordinatorClient, Credentials};
@@ -10,9 +9,9 @@ use protocol::CreateStreamRequest;
 use testkit::{RedisServer, free_port};
 
 use super::check::{Summary, check};
-use super::processes::{Process, sibling};
 use super::view::View;
-use super::{Arguments, Failure, SHARDS, STREAM, log};
+use super::{Arguments, SHARDS, STREAM, log};
+use crate::processes::{Failure, Process, build_coordinator, sibling};
 
 /// Between two looks at the streams.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -51,7 +50,7 @@ struct Stage {
 
 /// Runs the demo and judges it.
 pub(crate) async fn run(arguments: &Arguments, server: &Path) -> Result<Summary, Failure> {
-    build()?;
+    build_coordinator()?;
     let temporary = tempfile::tempdir()?;
     let folder = match &arguments.keep_logs {
         Some(folder) => {
@@ -99,18 +98,6 @@ pub(crate) async fn run(arguments: &Arguments, server: &Path) -> Result<Summary,
     stage.end().await?;
     let entries = stage.entries()?;
     Ok(check(&entries, &stage.crashed))
-}
-
-fn build() -> Result<(), Failure> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "coordinatord"])
-        .status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Failure::Build(status))
-    }
 }
 
 async fn wait_until_ready(client: &CoordinatorClient) -> Result<(), Failure> {

@@ -1,0 +1,85 @@
+//! A Redis and coordinators for a measurement.
+
+use std::path::Path;
+use std::time::Duration;
+
+use coordinator_client::{CoordinatorClient, Credentials};
+use protocol::CreateStreamRequest;
+use tempfile::TempDir;
+use testkit::{RedisServer, free_port, wait_until_async};
+
+use crate::processes::{Failure, Process, build_coordinator, sibling};
+
+/// How long a coordinator may take to start.
+const START: Duration = Duration::from_secs(20);
+
+/// Running servers.
+pub(super) struct Stage {
+    pub(super) redis: RedisServer,
+    pub(super) coordinators: Vec<Coordinator>,
+    _folder: TempDir,
+}
+
+/// A running coordinator.
+pub(super) struct Coordinator {
+    pub(super) url: String,
+    pub(super) client: CoordinatorClient,
+    _process: Process,
+}
+
+impl Stage {
+    /// Starts a Redis and coordinators on it with the times of protocol version 1.
+    pub(super) async fn start(server: &Path, coordinators: usize) -> Result<Self, Failure> {
+        build_coordinator()?;
+        let folder = tempfile::tempdir()?;
+        let redis = RedisServer::builder().binary(server).start()?;
+        let mut running = Vec::new();
+        for index in 0..coordinators {
+            let url = format!("127.0.0.1:{}", free_port());
+            let arguments = ["--listen", &url, "--store", &redis.url()].map(ToOwned::to_owned);
+            let errors = folder.path().join(format!("coordinator-{index}.err"));
+            let process = Process::start(
+                "coordinator",
+                &sibling("coordinatord")?,
+                &arguments,
+                &errors,
+            )?;
+            let url = format!("http://{url}");
+            let client = CoordinatorClient::builder([&url])
+                .credentials(Credentials::basic("admin", "admin"))
+                .build()?;
+            let ready = || async { client.is_ready().await.unwrap_or(false) };
+            let what = "the start of the coordinator";
+            wait_until_async(START, ready)
+                .await
+                .map_err(|_| Failure::TookTooLong {
+                    what,
+                    seconds: START.as_secs(),
+                })?;
+            running.push(Coordinator {
+                url,
+                client,
+                _process: process,
+            });
+        }
+        Ok(Self {
+            redis,
+            coordinators: running,
+            _folder: folder,
+        })
+    }
+
+    /// Creates a stream.
+    pub(super) async fn create(&self, stream: &str, shards: u32) -> Result<(), Failure> {
+        let request = CreateStreamRequest {
+            initial_shard_count: Some(shards),
+            requested_by: "bench".to_owned(),
+            reason: None,
+        };
+        self.coordinators[0]
+            .client
+            .create_stream(stream, &request)
+            .await?;
+        Ok(())
+    }
+}
