@@ -41,7 +41,7 @@ pub(super) async fn run(arguments: &Arguments, server: &Path) -> Result<bool, Fa
         members, shards, ..
     } = *arguments;
     println!(
-        "rebalance: one member joins {members} with {shards} shards, heartbeats every 3 s; round trips in the same run beside it"
+        "rebalance: one member joins {members} with {shards} shards, heartbeats every 3 s"
     );
     for watch in [true, false] {
         let mut times = Vec::new();
@@ -59,7 +59,7 @@ pub(super) async fn run(arguments: &Arguments, server: &Path) -> Result<bool, Fa
         #[allow(clippy::cast_precision_loss)]
         let ratio = median.as_micros() as f64 / round_trip.as_micros().max(1) as f64;
         println!(
-            "rebalance: watch {}: median {median:?}, from {:?} to {:?}; {ratio:.0} x the median heartbeat round trip of {round_trip:?}",
+            "rebalance: watch {}: median {median:?}, from {:?} to {:?}; {ratio:.0} x the time of reading the group, {round_trip:?}",
             if watch { "on " } else { "off" },
             times[0],
             times[times.len() - 1],
