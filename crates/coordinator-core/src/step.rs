@@ -92,9 +92,11 @@ impl HeartbeatReply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// A group is not deleted from under its members without force.
-    #[error("{active} members are active; stop them or force the deletion")]
+    #[error(
+        "{active} members are active or may still be reading; stop them and wait for one lease, or force the deletion"
+    )]
     GroupHasActiveMembers {
-        /// How many.
+        /// How many, processes in quarantine included.
         active: usize,
     },
 }

@@ -74,3 +74,28 @@ async fn m6_c33_after_an_absence_everybody_gets_a_full_lease() {
         .await
         .unwrap();
 }
+
+#[tokio::test]
+async fn m7_a_clock_that_went_back_makes_no_silent_member_immortal() {
+    let clock = Arc::new(ManualClock::at(Timestamp::from_ms(10_000_000)));
+    let store = Arc::new(MemoryStore::with(clock.clone(), LockLimits::default()));
+    let deps = Deps {
+        store: store.clone(),
+        feed: store,
+        plane: None,
+    };
+    let server = Server::with(deps, config()).await;
+    server.create("orders", 2).await;
+    let a = server.beat("orders", &heartbeat("a", 0, 0)).await;
+    server.beat("orders", &obey(&a)).await;
+
+    // Its lease now runs an hour ahead.
+    clock.set(Timestamp::from_ms(10_000_000 - 3_600_000));
+    let expired = || async {
+        clock.advance(Millis::new(10));
+        states(&server).await == [("a".to_owned(), MemberState::Expired)]
+    };
+    wait_until_async(Duration::from_secs(20), expired)
+        .await
+        .unwrap();
+}

@@ -110,12 +110,13 @@ fn refuse_unjudged(heartbeat: &Heartbeat) -> Option<HeartbeatReply> {
     Some(HeartbeatReply::without_group(status))
 }
 
-/// A member that is leaving and holds nothing any more does not stand in the way.
+/// A member that is leaving and holds nothing any more does not stand in the way. A process in quarantine does: a group made anew would know
+/// nothing of what it may still be reading (rule O6).
 fn check_deletable(group: &Group, force: bool) -> Result<(), Rejection> {
-    let active = group
+    let live = group
         .live_members()
-        .filter(|(_, member)| member.is_target() || !member.holdings.is_empty())
-        .count();
+        .filter(|(_, member)| member.is_target() || !member.holdings.is_empty());
+    let active = live.count() + group.record.quarantines.len();
     if active > 0 && !force {
         return Err(Rejection::GroupHasActiveMembers { active });
     }

@@ -44,14 +44,16 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
             step.reply
         }));
     }
-    if steady::only_leases(&writes) {
+    if writes.is_empty() {
+        task.engine.store().release(begun.lock).await;
+        return answer_unchanged(task, asks, replies);
+    }
+    // A lease that a tick cuts or gives anew (rule M7) is no renewal: only a commit sets it.
+    let is_tick = |ask: &Ask| matches!(ask, Ask::Tick);
+    if steady::only_leases(&writes) && !asks.iter().any(is_tick) {
         // Somebody else made the change meanwhile: the short way does for what is left.
         task.engine.store().release(begun.lock).await;
-        return if writes.is_empty() {
-            answer_unchanged(task, asks, replies)
-        } else {
-            Ok(asks)
-        };
+        return Ok(asks);
     }
     let progress = believed(&asks, &replies);
     let commit = Commit {

@@ -36,11 +36,29 @@ struct Recorded {
 
 impl Engine {
     /// Creates a group with its streams and consumer groups, and gives its record.
+    ///
+    /// Once begun it goes on, even if nobody waits for it any more: given up half way it would leave its rights taken.
     pub(crate) async fn create(
         &self,
         creation: &Creation,
     ) -> Result<Arc<GroupRecord>, EngineError> {
-        let _begun = self.begin_change()?;
+        let begun = self.begin_change()?;
+        let (engine, creation) = (self.clone(), creation.clone());
+        let creating = tokio::spawn(async move {
+            let outcome = engine.create_begun(&creation).await;
+            drop(begun);
+            outcome
+        });
+        match creating.await {
+            Ok(outcome) => outcome,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(EngineError::Interrupted),
+            },
+        }
+    }
+
+    async fn create_begun(&self, creation: &Creation) -> Result<Arc<GroupRecord>, EngineError> {
         let recorded = self.record_creation(creation).await?;
         let Some(plane) = &self.0.deps.plane else {
             return Ok(Arc::new(recorded.record));

@@ -10,7 +10,7 @@ use store::CommitError;
 use tokio::sync::oneshot;
 
 use super::group_task::{Ask, GroupTask};
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, change};
 use crate::metrics;
 
 const ATTEMPTS: usize = 8;
@@ -43,12 +43,20 @@ impl GroupTask {
                 return Err(EngineError::GroupNotFound);
             };
             let clock = self.engine.0.watchtower.clock(begun.now).await;
-            if let Err(rejection) = cached
-                .group
-                .decide(clock, &Input::DeletionRequested { force })
-            {
-                self.engine.store().release(begun.lock).await;
-                return Err(rejection.into());
+            let deletion = Input::DeletionRequested { force };
+            match cached.group.decide(clock, &deletion) {
+                Err(rejection) => {
+                    self.engine.store().release(begun.lock).await;
+                    return Err(rejection.into());
+                }
+                Ok(step) if !force && !step.writes.is_empty() => {
+                    // Whoever was expired for this might renew its lease until that is committed, and would be deleted from under.
+                    self.engine.store().release(begun.lock).await;
+                    let brought_up = change::change(self, vec![Ask::Tick]).await;
+                    brought_up.map_err(|(_, error)| error)?;
+                    continue;
+                }
+                Ok(_) => {}
             }
             match self
                 .engine

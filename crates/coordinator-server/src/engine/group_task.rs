@@ -98,7 +98,11 @@ pub(super) async fn run(
                 if count == 0 {
                     return;
                 }
-                task.serve(core::mem::take(&mut batch)).await;
+                let is_gone = task.serve(core::mem::take(&mut batch)).await;
+                // Anybody may ask for names that are no group's: no task stays for them.
+                if is_gone && task.engine.0.registry.forget_if_idle(&task.id, &asks, &task.hub) {
+                    return;
+                }
             }
             change = next_news(&mut news) => match change {
                 Some(change) => task.hear(change).await,
@@ -135,18 +139,21 @@ async fn next_news(news: &mut Option<ChangeStream>) -> Option<Change> {
 }
 
 impl GroupTask {
-    async fn serve(&mut self, asks: Vec<Ask>) {
+    /// Serves what was asked. Says whether there is no such group.
+    async fn serve(&mut self, asks: Vec<Ask>) -> bool {
         let (deletions, asks): (Vec<_>, Vec<_>) = asks
             .into_iter()
             .partition(|ask| matches!(ask, Ask::Delete { .. }));
-        let failed = self.decide_all(asks).await.is_err();
+        let mut failed = self.decide_all(asks).await.is_err();
         for deletion in deletions {
             if let Ask::Delete { force, answer } = deletion {
                 let outcome = self.delete(force).await;
+                failed |= matches!(outcome, Err(EngineError::Store(_)));
                 let _ = answer.send(outcome);
             }
         }
         self.note_due(failed);
+        self.cached.is_none() && !failed
     }
 
     /// Decides what is asked: quietly if nothing but leases changes, else under the right to change the group.

@@ -100,6 +100,10 @@ impl Engine {
         after: MetadataVersion,
         patience: Duration,
     ) -> Result<MetadataVersion, EngineError> {
+        if !self.0.registry.knows(id) {
+            // No task is started for a name that is no group's.
+            self.ready_group(id).await?;
+        }
         let handle = self.0.registry.get(self, id);
         let mut versions = handle.hub.subscribe();
         // Looked at after subscribing, so that no commit falls between.

@@ -42,6 +42,12 @@ impl Registry {
         handle
     }
 
+    /// Whether a group has a task.
+    pub(super) fn knows(&self, group: &GroupId) -> bool {
+        let handles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.contains_key(group)
+    }
+
     /// Forgets the task of a group, unless somebody has asked it meanwhile. Says whether it is forgotten.
     pub(super) fn forget_if_idle(
         &self,
@@ -55,5 +61,47 @@ impl Registry {
             handles.remove(group);
         }
         is_idle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Anybody may ask for any name.
+
+    use std::time::Duration;
+
+    use coordinator_core::names::StreamPrefix;
+    use coordinator_core::numbers::MetadataVersion;
+    use coordinator_core::settings::Settings;
+    use store::MemoryStore;
+
+    use super::*;
+    use crate::engine::{Deps, EngineError};
+
+    #[tokio::test]
+    async fn no_task_stays_for_names_that_are_no_groups() {
+        let store = Arc::new(MemoryStore::new());
+        let deps = Deps {
+            store: store.clone(),
+            feed: store,
+            plane: None,
+        };
+        let engine = Engine::start(deps, Settings::default());
+        for number in 0..50 {
+            let name = StreamPrefix::parse(&format!("none-{number}")).expect("a name");
+            let group = name.own_group();
+            engine.ask(&group, Ask::Tick).expect("it takes asks");
+            let version = MetadataVersion::default();
+            let watched = engine.wait_for_version(&group, version, Duration::ZERO);
+            assert!(matches!(watched.await, Err(EngineError::GroupNotFound)));
+        }
+        let is_empty = || async {
+            let handles = engine.0.registry.0.lock();
+            handles.is_ok_and(|handles| handles.is_empty())
+        };
+        testkit::wait_until_async(Duration::from_secs(5), is_empty)
+            .await
+            .expect("the tasks end at once");
+        engine.stop();
     }
 }

@@ -44,10 +44,14 @@ impl Watchtower {
 
     /// The clock for a decision on what was read at `now`. Where it is not known that somebody has been watching, nobody's lease is
     /// judged to be over.
+    ///
+    /// The last mark counts only if it is fresh by this process' time and by the store's: the one shows that this process was stopped, the
+    /// other that the store's clock jumped, or that the whole machine slept.
     pub(super) async fn clock(&self, now: Timestamp) -> Clock {
-        let fresh = self
-            .last()
-            .filter(|(_, asked)| asked.elapsed() <= Duration::from_millis(self.gap.get()));
+        let fresh = self.last().filter(|(coordination, asked)| {
+            asked.elapsed() <= Duration::from_millis(self.gap.get())
+                && now.since(coordination.now) <= self.gap
+        });
         let since = match fresh {
             Some((coordination, _)) => Ok(coordination.since),
             None => self.refresh().await.map(|coordination| coordination.since),
@@ -68,5 +72,27 @@ impl Watchtower {
 
     fn last(&self) -> Option<(Coordination, Instant)> {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{LockLimits, ManualClock, MemoryStore, StoreClock};
+
+    #[tokio::test]
+    async fn m6_a_jump_of_the_stores_clock_that_no_tick_has_seen_yet_is_a_gap() {
+        let time = Arc::new(ManualClock::at(Timestamp::from_ms(1_000_000)));
+        let store = MemoryStore::with(time.clone(), LockLimits::default());
+        let tower = Watchtower::new(Arc::new(store), &Settings::default());
+        tower.refresh().await.expect("a mark");
+
+        time.advance(Millis::new(1_000));
+        let clock = tower.clock(time.now()).await;
+        assert_eq!(clock.coordination_since, Timestamp::from_ms(1_000_000));
+
+        time.advance(Millis::new(60_000));
+        let clock = tower.clock(time.now()).await;
+        assert_eq!(clock.coordination_since, clock.now);
     }
 }
