@@ -88,7 +88,7 @@ pub(crate) fn sibling(name: &str) -> Result<PathBuf, Failure> {
 /// Builds the coordinator.
 pub(crate) fn build_coordinator() -> Result<(), Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let build = ["build", "--quiet", "--package", "coordinatord"];
+    let build = ["build", "--package", "coordinatord"];
     let status = std::process::Command::new(cargo).args(build).status()?;
     if status.success() {
         Ok(())

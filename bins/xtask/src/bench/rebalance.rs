@@ -40,9 +40,7 @@ pub(super) async fn run(arguments: &Arguments, server: &Path) -> Result<bool, Fa
     let Arguments {
         members, shards, ..
     } = *arguments;
-    println!(
-        "rebalance: one member joins {members} with {shards} shards, heartbeats every 3 s"
-    );
+    println!("rebalance: one member joins {members} with {shards} shards, heartbeats every 3 s");
     for watch in [true, false] {
         let mut times = Vec::new();
         let mut round_trips = Vec::new();
