@@ -22,12 +22,24 @@ pub(crate) struct Cli {
     listen: Option<String>,
 
     /// Where groups are kept: memory, or redis:// or rediss:// URLs; several, separated by commas, are the nodes of one cluster [default: memory]
-    #[arg(long, env = "COORDINATORD_STORE", value_delimiter = ',', value_name = "memory|URL[,URL…]", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "COORDINATORD_STORE",
+        value_delimiter = ',',
+        value_name = "memory|URL[,URL…]",
+        hide_env_values = true
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<Vec<String>>,
 
     /// The Redis that holds the shard streams, if it is another than the store's [default: the store's; none with memory]
-    #[arg(long, env = "COORDINATORD_STREAMS", value_delimiter = ',', value_name = "URL[,URL…]", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "COORDINATORD_STREAMS",
+        value_delimiter = ',',
+        value_name = "URL[,URL…]",
+        hide_env_values = true
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     streams: Option<Vec<String>>,
 
@@ -57,7 +69,11 @@ pub(crate) struct Cli {
     rebalance_timeout: Option<HumanDuration>,
 
     /// How long an expired or fenced member is remembered [default: 10m]
-    #[arg(long, env = "COORDINATORD_STALE_MEMBER_RETENTION", value_name = "DURATION")]
+    #[arg(
+        long,
+        env = "COORDINATORD_STALE_MEMBER_RETENTION",
+        value_name = "DURATION"
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     stale_member_retention: Option<HumanDuration>,
 
@@ -72,7 +88,12 @@ pub(crate) struct Cli {
     admin_username: Option<String>,
 
     /// Its password; the default is refused beyond loopback. Better in the environment or the file than on the command line [default: admin]
-    #[arg(long, env = "COORDINATORD_ADMIN_PASSWORD", value_name = "PASSWORD", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "COORDINATORD_ADMIN_PASSWORD",
+        value_name = "PASSWORD",
+        hide_env_values = true
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     admin_password: Option<String>,
 
@@ -87,7 +108,12 @@ pub(crate) struct Cli {
     shutdown_timeout: Option<HumanDuration>,
 
     /// How the log is written; RUST_LOG says how much [default: text]
-    #[arg(long, env = "COORDINATORD_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    #[arg(
+        long,
+        env = "COORDINATORD_LOG_FORMAT",
+        value_enum,
+        value_name = "FORMAT"
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     log_format: Option<LogFormat>,
 

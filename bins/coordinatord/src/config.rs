@@ -78,9 +78,14 @@ pub(crate) fn load(cli: &Cli) -> Result<Config, LoadError> {
     let mut figment = Figment::from(Serialized::defaults(Config::default()));
     if let Some(path) = &cli.config {
         if !path.is_file() {
-            return Err(LoadError::NoFile { path: path.display().to_string() });
+            return Err(LoadError::NoFile {
+                path: path.display().to_string(),
+            });
         }
         figment = figment.merge(Toml::file_exact(path));
     }
-    figment.merge(Serialized::defaults(cli)).extract().map_err(|error| LoadError::Setting(Box::new(error)))
+    figment
+        .merge(Serialized::defaults(cli))
+        .extract()
+        .map_err(|error| LoadError::Setting(Box::new(error)))
 }

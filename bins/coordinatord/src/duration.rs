@@ -27,7 +27,11 @@ impl FromStr for HumanDuration {
     type Err = NotADuration;
 
     fn from_str(text: &str) -> Result<Self, NotADuration> {
-        humantime::parse_duration(text).map(Self).map_err(|_| NotADuration { text: text.to_owned() })
+        humantime::parse_duration(text)
+            .map(Self)
+            .map_err(|_| NotADuration {
+                text: text.to_owned(),
+            })
     }
 }
 
@@ -45,6 +49,8 @@ impl Serialize for HumanDuration {
 
 impl<'de> Deserialize<'de> for HumanDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }

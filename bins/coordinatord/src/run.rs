@@ -38,8 +38,12 @@ pub(crate) enum RunError {
 
 /// Runs the coordinator until the process is told to end.
 pub(crate) fn run(valid: Valid) -> Result<(), RunError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(RunError::Runtime)?.block_on(run_in_runtime(valid))
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime
+        .map_err(RunError::Runtime)?
+        .block_on(run_in_runtime(valid))
 }
 
 async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
@@ -48,8 +52,9 @@ async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
     }
     let deps = deps(&valid).await?;
     let address = valid.listen;
-    let listener =
-        TcpListener::bind(address).await.map_err(|source| RunError::Listen { address, source })?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| RunError::Listen { address, source })?;
     if let Ok(bound) = listener.local_addr() {
         // For whoever started the process with port 0.
         println!("coordinatord listening on http://{bound}");
@@ -74,38 +79,55 @@ async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
 async fn deps(valid: &Valid) -> Result<Deps, RunError> {
     match &valid.store {
         Place::Memory => {
-            tracing::warn!("groups are kept in memory and are gone with this process; set --store redis://… to keep them");
+            tracing::warn!(
+                "groups are kept in memory and are gone with this process; set --store redis://… to keep them"
+            );
             let memory = Arc::new(MemoryStore::new());
             let plane = match &valid.streams {
                 Some(urls) => Some(plane(urls, &valid.key_prefix).await?),
                 None => None,
             };
-            Ok(Deps { store: memory.clone(), feed: memory, plane: plane.map(|plane| plane as _) })
+            Ok(Deps {
+                store: memory.clone(),
+                feed: memory,
+                plane: plane.map(|plane| plane as _),
+            })
         }
         Place::Redis(urls) => {
             let config = RedisConfig::new(urls.clone()).with_key_prefix(valid.key_prefix.clone());
-            let store = RedisStore::connect(config).await.map_err(|source| RunError::Redis {
-                what: "could not use the store",
-                urls: shown(urls),
-                source,
-            })?;
+            let store = RedisStore::connect(config)
+                .await
+                .map_err(|source| RunError::Redis {
+                    what: "could not use the store",
+                    urls: shown(urls),
+                    source,
+                })?;
             let store = Arc::new(store);
             let plane = plane(valid.streams.as_ref().unwrap_or(urls), &valid.key_prefix).await?;
-            Ok(Deps { store: store.clone(), feed: store, plane: Some(plane) })
+            Ok(Deps {
+                store: store.clone(),
+                feed: store,
+                plane: Some(plane),
+            })
         }
     }
 }
 
 async fn plane(urls: &[String], key_prefix: &str) -> Result<Arc<RedisPlane>, RunError> {
     let config = RedisConfig::new(urls.to_vec()).with_key_prefix(key_prefix.to_owned());
-    let plane = RedisPlane::connect(config).await.map_err(|source| RunError::Redis {
-        what: "could not use the Redis of the shard streams",
-        urls: shown(urls),
-        source,
-    })?;
+    let plane = RedisPlane::connect(config)
+        .await
+        .map_err(|source| RunError::Redis {
+            what: "could not use the Redis of the shard streams",
+            urls: shown(urls),
+            source,
+        })?;
     Ok(Arc::new(plane))
 }
 
 fn shown(urls: &[String]) -> String {
-    urls.iter().map(|url| without_password(url)).collect::<Vec<_>>().join(", ")
+    urls.iter()
+        .map(|url| without_password(url))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -8,7 +8,11 @@ const HIDDEN: &str = "***";
 pub(crate) fn shown(config: &Config) -> String {
     let mut config = config.clone();
     HIDDEN.clone_into(&mut config.admin_password);
-    for url in config.store.iter_mut().chain(config.streams.iter_mut().flatten()) {
+    for url in config
+        .store
+        .iter_mut()
+        .chain(config.streams.iter_mut().flatten())
+    {
         *url = without_password(url);
     }
     toml::to_string_pretty(&config).expect("the configuration is made of texts, numbers and lists")
@@ -16,7 +20,9 @@ pub(crate) fn shown(config: &Config) -> String {
 
 /// A URL without the password in it.
 pub(crate) fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     match authority.rsplit_once('@') {
         Some((userinfo, host)) => {
@@ -38,7 +44,10 @@ mod tests {
             ("memory", "memory"),
             ("redis://localhost:6379/1", "redis://localhost:6379/1"),
             ("redis://:secret@localhost", "redis://:***@localhost"),
-            ("rediss://user:se@cret@host:1/0?x=y@z", "rediss://user:***@host:1/0?x=y@z"),
+            (
+                "rediss://user:se@cret@host:1/0?x=y@z",
+                "rediss://user:***@host:1/0?x=y@z",
+            ),
             ("redis://secret@host", "redis://:***@host"),
         ] {
             assert_eq!(without_password(url), shown);

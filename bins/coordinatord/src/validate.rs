@@ -40,7 +40,10 @@ pub(crate) enum Invalid {
     #[error("listen: {value:?} is not an address and a port, such as 127.0.0.1:8080")]
     Listen { value: String },
     #[error("{setting}: {value:?} is neither memory nor a redis:// or rediss:// URL")]
-    Url { setting: &'static str, value: String },
+    Url {
+        setting: &'static str,
+        value: String,
+    },
     #[error("{setting}: memory does not go together with other places")]
     Mixed { setting: &'static str },
     #[error("{setting} must not be empty")]
@@ -57,23 +60,40 @@ pub(crate) enum Invalid {
 
 /// Checks a configuration.
 pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
-    let listen: SocketAddr =
-        config.listen.parse().map_err(|_| Invalid::Listen { value: config.listen.clone() })?;
+    let listen: SocketAddr = config.listen.parse().map_err(|_| Invalid::Listen {
+        value: config.listen.clone(),
+    })?;
     let store = place("store", &config.store)?;
-    let streams = match config.streams.as_deref().map(|urls| place("streams", urls)).transpose()? {
+    let streams = match config
+        .streams
+        .as_deref()
+        .map(|urls| place("streams", urls))
+        .transpose()?
+    {
         None => None,
         Some(Place::Redis(urls)) => Some(urls),
-        Some(Place::Memory) => return Err(Invalid::Url { setting: "streams", value: "memory".to_owned() }),
+        Some(Place::Memory) => {
+            return Err(Invalid::Url {
+                setting: "streams",
+                value: "memory".to_owned(),
+            });
+        }
     };
     let is_odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '{' | '}');
     if config.key_prefix.is_empty() {
-        return Err(Invalid::Empty { setting: "key-prefix" });
+        return Err(Invalid::Empty {
+            setting: "key-prefix",
+        });
     }
     if config.key_prefix.contains(is_odd) {
-        return Err(Invalid::KeyPrefix { value: config.key_prefix.clone() });
+        return Err(Invalid::KeyPrefix {
+            value: config.key_prefix.clone(),
+        });
     }
     if !(1..=MAX_SHARDS).contains(&config.default_shard_count) {
-        return Err(Invalid::ShardCount { value: config.default_shard_count });
+        return Err(Invalid::ShardCount {
+            value: config.default_shard_count,
+        });
     }
     for (setting, value) in [
         ("admin-username", Some(&config.admin_username)),
@@ -85,15 +105,26 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
         }
     }
     if config.shutdown_timeout.0 == Duration::ZERO {
-        return Err(SettingsError::Zero { setting: "shutdown-timeout" }.into());
+        return Err(SettingsError::Zero {
+            setting: "shutdown-timeout",
+        }
+        .into());
     }
     let server = server(config)?;
     server.check_address(listen)?;
-    Ok(Valid { listen, store, streams, key_prefix: config.key_prefix.clone(), server })
+    Ok(Valid {
+        listen,
+        store,
+        streams,
+        key_prefix: config.key_prefix.clone(),
+        server,
+    })
 }
 
 fn server(config: &Config) -> Result<ServerConfig, Invalid> {
-    let millis = |duration: HumanDuration| Millis::new(u64::try_from(duration.0.as_millis()).unwrap_or(u64::MAX));
+    let millis = |duration: HumanDuration| {
+        Millis::new(u64::try_from(duration.0.as_millis()).unwrap_or(u64::MAX))
+    };
     let timing = Timing {
         heartbeat_interval: millis(config.heartbeat_interval),
         member_lease_ttl: millis(config.member_lease_ttl),
@@ -104,8 +135,10 @@ fn server(config: &Config) -> Result<ServerConfig, Invalid> {
     let mut server = ServerConfig::new(id);
     server.settings = Settings::validated(timing, &Sticky)?;
     server.default_shard_count = ShardCount::new(config.default_shard_count);
-    server.admin =
-        Credentials { username: config.admin_username.clone(), password: config.admin_password.clone() };
+    server.admin = Credentials {
+        username: config.admin_username.clone(),
+        password: config.admin_password.clone(),
+    };
     server.authenticate_members = config.authenticate_members;
     server.shutdown_timeout = config.shutdown_timeout.0;
     Ok(server)
@@ -114,7 +147,11 @@ fn server(config: &Config) -> Result<ServerConfig, Invalid> {
 /// The host's name and a random part: unique, and telling.
 fn default_id() -> String {
     let random = uuid::Uuid::new_v4().simple().to_string();
-    format!("{}-{}", gethostname::gethostname().to_string_lossy(), &random[..8])
+    format!(
+        "{}-{}",
+        gethostname::gethostname().to_string_lossy(),
+        &random[..8]
+    )
 }
 
 fn place(setting: &'static str, values: &[String]) -> Result<Place, Invalid> {
@@ -124,7 +161,10 @@ fn place(setting: &'static str, values: &[String]) -> Result<Place, Invalid> {
         [only] if only == "memory" => Ok(Place::Memory),
         values if values.iter().any(|value| value == "memory") => Err(Invalid::Mixed { setting }),
         values => match values.iter().find(|value| !is_url(value)) {
-            Some(value) => Err(Invalid::Url { setting, value: without_password(value) }),
+            Some(value) => Err(Invalid::Url {
+                setting,
+                value: without_password(value),
+            }),
             None => Ok(Place::Redis(values.to_vec())),
         },
     }
@@ -151,18 +191,51 @@ mod tests {
     fn h21_what_cannot_work_is_refused_with_the_setting() {
         let seconds = HumanDuration::from_secs;
         for (refusal, says) in [
-            (refusal(|c| c.member_lease_ttl = seconds(5)), "member-lease-ttl (5000 ms) must be at least twice"),
-            (refusal(|c| c.heartbeat_interval = seconds(0)), "heartbeat-interval must be above 0"),
-            (refusal(|c| c.rebalance_timeout = seconds(1)), "rebalance-timeout (1000 ms) must be at least"),
-            (refusal(|c| c.shutdown_timeout = seconds(0)), "shutdown-timeout must be above 0"),
-            (refusal(|c| c.listen = "8080".to_owned()), "listen: \"8080\" is not an address"),
-            (refusal(|c| c.store = vec!["http://x".to_owned()]), "store: \"http://x\" is neither"),
-            (refusal(|c| c.store = vec!["memory".to_owned(), "redis://x".to_owned()]), "store: memory does not"),
-            (refusal(|c| c.streams = Some(vec!["memory".to_owned()])), "streams: \"memory\""),
+            (
+                refusal(|c| c.member_lease_ttl = seconds(5)),
+                "member-lease-ttl (5000 ms) must be at least twice",
+            ),
+            (
+                refusal(|c| c.heartbeat_interval = seconds(0)),
+                "heartbeat-interval must be above 0",
+            ),
+            (
+                refusal(|c| c.rebalance_timeout = seconds(1)),
+                "rebalance-timeout (1000 ms) must be at least",
+            ),
+            (
+                refusal(|c| c.shutdown_timeout = seconds(0)),
+                "shutdown-timeout must be above 0",
+            ),
+            (
+                refusal(|c| c.listen = "8080".to_owned()),
+                "listen: \"8080\" is not an address",
+            ),
+            (
+                refusal(|c| c.store = vec!["http://x".to_owned()]),
+                "store: \"http://x\" is neither",
+            ),
+            (
+                refusal(|c| c.store = vec!["memory".to_owned(), "redis://x".to_owned()]),
+                "store: memory does not",
+            ),
+            (
+                refusal(|c| c.streams = Some(vec!["memory".to_owned()])),
+                "streams: \"memory\"",
+            ),
             (refusal(|c| c.key_prefix = "a{b".to_owned()), "key-prefix"),
-            (refusal(|c| c.default_shard_count = 0), "default-shard-count must be 1 to 16384, not 0"),
-            (refusal(|c| c.admin_password = String::new()), "admin-password must not be empty"),
-            (refusal(|c| c.listen = "0.0.0.0:80".to_owned()), "default password"),
+            (
+                refusal(|c| c.default_shard_count = 0),
+                "default-shard-count must be 1 to 16384, not 0",
+            ),
+            (
+                refusal(|c| c.admin_password = String::new()),
+                "admin-password must not be empty",
+            ),
+            (
+                refusal(|c| c.listen = "0.0.0.0:80".to_owned()),
+                "default password",
+            ),
         ] {
             assert!(refusal.contains(says), "{refusal:?} should say {says:?}");
         }
