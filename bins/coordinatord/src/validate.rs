@@ -46,6 +46,10 @@ pub(crate) enum Invalid {
     },
     #[error("{setting}: memory does not go together with other places")]
     Mixed { setting: &'static str },
+    #[error(
+        "streams: shard streams can't be kept in memory; name a redis:// or rediss:// URL, or leave the setting out"
+    )]
+    StreamsInMemory,
     #[error("{setting} must not be empty")]
     Empty { setting: &'static str },
     #[error("key-prefix: {value:?} must not contain braces, white space or control characters")]
@@ -72,12 +76,7 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
     {
         None => None,
         Some(Place::Redis(urls)) => Some(urls),
-        Some(Place::Memory) => {
-            return Err(Invalid::Url {
-                setting: "streams",
-                value: "memory".to_owned(),
-            });
-        }
+        Some(Place::Memory) => return Err(Invalid::StreamsInMemory),
     };
     let is_odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '{' | '}');
     if config.key_prefix.is_empty() {
@@ -221,7 +220,7 @@ mod tests {
             ),
             (
                 refusal(|c| c.streams = Some(vec!["memory".to_owned()])),
-                "streams: \"memory\"",
+                "streams: shard streams can't be kept in memory",
             ),
             (refusal(|c| c.key_prefix = "a{b".to_owned()), "key-prefix"),
             (

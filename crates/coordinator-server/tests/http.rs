@@ -26,6 +26,8 @@ type Case = (
     &'static str,
 );
 
+// A table: a row a line, but for the formatter.
+#[allow(clippy::too_many_lines)]
 fn refused_requests() -> Vec<Case> {
     let api = |path: &str| format!("/coord/v1{path}");
     let group = |path: &str| api(&format!("/streams/orders/groups/orders{path}"));
@@ -329,7 +331,10 @@ async fn a_group_is_deleted_from_under_its_members_only_by_force() {
     };
     let (status, code, message) = refusal(delete(false).await.unwrap()).await;
     assert_eq!((status, code.as_str()), (409, "GROUP_HAS_ACTIVE_MEMBERS"));
-    assert!(message.contains("1 members are active or may still be reading"), "{message}");
+    assert!(
+        message.contains("1 members are active or may still be reading"),
+        "{message}"
+    );
     let deleted: Value =
         serde_json::from_str(&delete(true).await.unwrap().text().await.unwrap()).unwrap();
     assert_eq!(deleted["targetAssignmentSummary"], json!({"a": 2}));

@@ -36,15 +36,6 @@ impl ApiError {
     pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
-
-    /// The same refusal under another code.
-    pub(crate) fn with_code(self, code: ErrorCode) -> Self {
-        Self { code, ..self }
-    }
-
-    pub(crate) const fn code(&self) -> &ErrorCode {
-        &self.code
-    }
 }
 
 impl IntoResponse for ApiError {

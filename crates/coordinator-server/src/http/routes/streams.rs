@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use coordinator_core::numbers::ShardCount;
 use protocol::{CreateStreamRequest, ErrorCode, StreamCreated};
 
-use crate::engine::Creation;
+use crate::engine::{Creation, EngineError};
 use crate::http::access::Writer;
 use crate::http::body::Decoded;
 use crate::http::path::StreamPath;
@@ -22,13 +22,17 @@ pub(in crate::http) async fn create(
     Decoded(request): Decoded<CreateStreamRequest>,
 ) -> Result<(StatusCode, Json<StreamCreated>), ApiError> {
     let creation = creation(&app, &stream.own_group(), &request, true)?;
-    let record = app.engine().create(&creation).await.map_err(|error| {
-        let error = ApiError::from(error);
-        match error.code() {
-            ErrorCode::GroupAlreadyExists => error.with_code(ErrorCode::StreamPrefixAlreadyExists),
-            _ => error,
-        }
-    })?;
+    let record = app
+        .engine()
+        .create(&creation)
+        .await
+        .map_err(|error| match error {
+            EngineError::GroupExists => ApiError::new(
+                ErrorCode::StreamPrefixAlreadyExists,
+                "the stream exists already",
+            ),
+            error => error.into(),
+        })?;
     let created = StreamCreated {
         stream_prefix: record.id.stream.as_str().to_owned(),
         shard_count: record.shard_count.get(),
