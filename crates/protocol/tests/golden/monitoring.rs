@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use protocol::{
     Assignments, Compatibility, Consumption, CoordinationVersion, Health, HealthStatus,
-    IsoTimestamp, Member, MemberList, MemberState, ProgressRow, 
-    SupportedVersions, TimingDefaults, VersionStatus,
+    IsoTimestamp, Member, MemberList, MemberState, ProgressRow, SupportedVersions, TimingDefaults,
+    VersionStatus,
 };
 
 use crate::case::{AT, Case, LATER, exact, shards};
