@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use protocol::{CreateStreamRequest, ErrorCode, GroupState, HeartbeatStatus};
+use protocol::{CreateStreamRequest, DeleteGroupRequest, ErrorCode, GroupState, HeartbeatStatus};
 use redis::AsyncCommands;
 use redis::streams::StreamInfoGroupsReply;
 use support::{Daemon, PATIENCE, Plain};
@@ -315,4 +315,42 @@ async fn a_coordinator_that_is_killed_leaves_nothing_that_the_next_can_not_take_
         HeartbeatStatus::Ok
     );
     assert_eq!(member.shards(), [0, 1]);
+}
+
+#[tokio::test]
+async fn i6_deleting_a_group_retires_no_shard() {
+    let redis = RedisServer::builder().start().unwrap();
+    let daemon = Daemon::quick(&redis).await;
+    daemon.create("orders", 2).await;
+    let mut connection = redis.connection().await.unwrap();
+    let _: String = connection
+        .xadd("orders:1", "*", &[("k", "v")])
+        .await
+        .unwrap();
+    let delete = DeleteGroupRequest {
+        requested_by: "test".to_owned(),
+        reason: "over".to_owned(),
+        force: true,
+    };
+    daemon
+        .client
+        .delete_group("orders", "orders", &delete)
+        .await
+        .unwrap();
+    for (key, entries) in [("orders:0", 0), ("orders:1", 1)] {
+        let length: usize = connection.xlen(key).await.unwrap();
+        let groups: StreamInfoGroupsReply = connection.xinfo_groups(key).await.unwrap();
+        assert_eq!(
+            (length, groups.groups.len()),
+            (entries, 1),
+            "what is in {key} is the user's"
+        );
+    }
+    // What is left over is in the way of a new stream of that name, and is named.
+    let error = daemon
+        .client
+        .create_stream("orders", &four())
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("orders:0, orders:1"), "{error}");
 }
