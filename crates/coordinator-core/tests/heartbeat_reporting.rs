@@ -347,3 +347,23 @@ fn e1_h16_the_recorded_group_answers_the_same() {
     }
     assert_eq!(numbers(&world.group.current(&id("a"))), world.target("a"));
 }
+
+#[test]
+fn h20_nobody_is_fenced_for_shards_that_became_its_own_again() {
+    let (mut world, members) = World::settled(2, &["a"]);
+    let b = world.beat(join("b"));
+    let told = world.beat(obeying("a", &members["a"]));
+    let drains = obeying("a", &told).owns(&[0]).drains(&[1]);
+    for _ in 0..5 {
+        world.after(11_000);
+        world.beat(obeying("b", &b));
+        world.beat(drains.clone());
+    }
+    // Just before the deadline the other one leaves: there is nothing to let go of any more.
+    world.beat(leave("b", b.metadata_version.get()));
+    world.after(5_000);
+    world.tick();
+    assert_eq!(world.member("a").state, MemberState::Active);
+    assert_eq!(world.beat(drains).status, Good);
+    assert_eq!(world.member("a").rebalance_deadline, None);
+}

@@ -4,18 +4,20 @@
 mod support;
 
 use coordinator_core::holding::Phase;
+use coordinator_core::input::Input;
 use coordinator_core::member::MemberState;
+use coordinator_core::numbers::ShardIndex;
 use coordinator_core::step::HeartbeatStatus::{Fenced, Ok as Good};
+use coordinator_core::step::Rejection;
 use coordinator_core::write::{FenceCause, Write};
-use support::{World, given, id, join, obeying, reply, report, set};
+use support::{World, given, id, join, leave, obeying, reply, report, set};
 
 fn authority(world: &World, member: &str) -> Vec<u32> {
     (0..10)
         .filter(|shard| {
-            world.group.has_authority(
-                &id(member),
-                coordinator_core::numbers::ShardIndex::new(*shard),
-            )
+            world
+                .group
+                .has_authority(&id(member), ShardIndex::new(*shard))
         })
         .collect()
 }
@@ -76,11 +78,7 @@ fn o5_a_shard_reported_as_owned_and_as_revoked_at_once_stays_held() {
     world.beat(obeying("a", &members["a"]).revoked(&[3]));
     assert_eq!(world.holds("a"), [0, 1, 2, 3]);
     assert_eq!(
-        world
-            .member("a")
-            .holding(coordinator_core::numbers::ShardIndex::new(3))
-            .unwrap()
-            .phase,
+        world.member("a").holding(ShardIndex::new(3)).unwrap().phase,
         Phase::Owned
     );
 }
@@ -103,11 +101,7 @@ fn o5a_a_report_from_before_a_grant_does_not_give_it_away() {
     assert_eq!(world.holds("a"), [0, 1]);
     // The member's own later word does release.
     world.beat(report("a", answer.member_epoch, answer.metadata_version.get()).owns(&[0]));
-    let since = world
-        .member("a")
-        .holding(coordinator_core::numbers::ShardIndex::new(1))
-        .unwrap()
-        .since;
+    let since = world.member("a").holding(ShardIndex::new(1)).unwrap().since;
     assert!(
         since > answer.metadata_version,
         "it was released and granted anew"
@@ -124,7 +118,7 @@ fn c34_an_old_confirmation_does_not_free_what_was_granted_anew() {
     let confirmation = obeying("a", &told).revoked(&[1]);
     // Before the confirmation arrives, b leaves and the target flips back to a.
     let version = world.versions().2;
-    world.beat(support::leave("b", version));
+    world.beat(leave("b", version));
     assert_eq!(world.target("a"), [0, 1]);
     let answer = world.beat(confirmation);
     assert_eq!((answer.status, given(&answer).0), (Good, vec![0, 1]));
@@ -218,7 +212,7 @@ fn o7_a_claim_outside_the_authority_fences_and_never_changes_the_owner() {
     assert!(step.writes.contains(&Write::MemberFenced {
         member: id("a"),
         cause: FenceCause::OutsideAuthority {
-            shard: coordinator_core::numbers::ShardIndex::new(3)
+            shard: ShardIndex::new(3)
         },
         at: world.now,
     }));
@@ -244,9 +238,48 @@ fn o8_progress_of_foreign_shards_is_dropped_without_fencing() {
 fn o3_a_claimed_shard_within_the_authority_is_held_though_it_was_never_told() {
     let (mut world, members) = World::settled(2, &["a", "b"]);
     let version = world.versions().2;
-    world.beat(support::leave("b", version));
+    world.beat(leave("b", version));
     // a learns of it from a lost answer, of which the coordinator has no record.
     let a = &members["a"];
     let answer = world.beat(report("a", a.member_epoch, a.metadata_version.get()).owns(&[0, 1]));
     assert_eq!((answer.status, world.holds("a")), (Good, vec![0, 1]));
+}
+
+#[test]
+fn o5a_a_copy_of_the_report_that_was_answered_with_a_grant_does_not_give_it_away() {
+    let mut world = World::with_shards(1);
+    let a = world.beat(join("a").instance("pa").sequence(1));
+    let a = world.beat(obeying("a", &a).instance("pa").sequence(2));
+    let b = world.beat(join("b").instance("pb").sequence(1));
+    let fifth = obeying("b", &b).instance("pb").sequence(5);
+    world.beat(fifth.clone());
+    world.beat(
+        leave("a", a.metadata_version.get())
+            .instance("pa")
+            .sequence(3),
+    );
+    // The shard is b's to have now. A copy of what b said before is answered with today's version, and grants nothing.
+    let overtaken = world.beat(fifth);
+    assert_eq!(given(&overtaken), (vec![], vec![0]));
+    // Its next report carries that version. The answer to it grants the shard, under a higher one.
+    let next = obeying("b", &overtaken).instance("pb").sequence(6);
+    let granted = world.beat(next);
+    assert_eq!(given(&granted).0, [0]);
+    assert!(granted.metadata_version > overtaken.metadata_version);
+    let holding = *world.member("b").holding(ShardIndex::new(0)).unwrap();
+    assert_eq!(holding.since, granted.metadata_version);
+}
+
+#[test]
+fn o6_a_group_in_which_a_fenced_process_may_still_read_is_not_deleted_without_force() {
+    let (mut world, members) = World::settled(2, &["a"]);
+    world.beat(obeying("a", &members["a"]).owns(&[0, 1, 7]));
+    let delete = |force| Input::DeletionRequested { force };
+    assert_eq!(
+        world.decide(&delete(false)),
+        Err(Rejection::GroupHasActiveMembers { active: 1 })
+    );
+    assert!(world.decide(&delete(true)).is_ok());
+    world.after(15_000);
+    assert!(world.decide(&delete(false)).is_ok(), "its lease is over");
 }

@@ -195,6 +195,31 @@ fn m7_a_longer_lease_that_was_promised_is_not_cut_short_by_new_settings() {
 }
 
 #[test]
+fn t3a_m7_a_longer_lease_that_was_promised_is_not_cut_short_by_a_heartbeat_under_new_settings() {
+    let timing = Timing {
+        member_lease_ttl: Millis::new(60_000),
+        ..Timing::default()
+    };
+    let mut world = World::with(4, Settings::validated(timing, &Sticky).unwrap());
+    let joined = world.beat(join("a"));
+    let promised = world.member("a").lease_deadline;
+    let record = world.group.record().clone();
+    world.group = Group::restore(record, Settings::default()).unwrap();
+    // The answer to this report may be lost: the member then still counts on the minute.
+    world.after(3_000);
+    world.beat(obeying("a", &joined));
+    assert_eq!(world.member("a").lease_deadline, promised);
+    world.after(56_999);
+    assert_eq!(world.tick(), []);
+    // Once the old promise is no longer the longer one, the new settings count.
+    let told = world.beat(obeying("a", &joined).named("new"));
+    assert_eq!(told.status, Good);
+    assert_eq!(world.member("a").lease_ttl, Millis::new(15_000));
+    let deadline = world.now.plus(Millis::new(15_000));
+    assert_eq!(world.member("a").lease_deadline, Some(deadline));
+}
+
+#[test]
 fn a_lease_that_the_store_lost_is_given_anew_in_full() {
     let (mut world, _) = World::settled(4, &["a"]);
     let mut record = world.group.record().clone();

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use crate::draft::Draft;
 use crate::group::Group;
 use crate::input::Heartbeat;
-use crate::member::MemberRecord;
 use crate::names::MemberId;
 use crate::numbers::ShardIndex;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
@@ -16,7 +15,7 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
     let id = &heartbeat.member;
     set_rebalance_deadline(draft, id);
     issue_epoch(draft, id);
-    grant(draft, id);
+    grant(draft, heartbeat);
     view(draft.group(), heartbeat)
 }
 
@@ -26,7 +25,7 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
 pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
     set_rebalance_deadline(draft, id);
-    grant(draft, id);
+    grant(draft, heartbeat);
     view(draft.group(), heartbeat)
 }
 
@@ -42,7 +41,7 @@ fn set_rebalance_deadline(draft: &mut Draft<'_>, id: &MemberId) {
     let Some(member) = draft.group().member(id) else {
         return;
     };
-    let keeps_too_much = keeps_more_than_its_target(draft.group(), id, member);
+    let keeps_too_much = draft.group().keeps_too_much(id);
     let deadline = match (keeps_too_much, member.rebalance_deadline) {
         (true, None) => Some(
             draft
@@ -57,14 +56,6 @@ fn set_rebalance_deadline(draft: &mut Draft<'_>, id: &MemberId) {
         member: id.clone(),
         deadline,
     });
-}
-
-fn keeps_more_than_its_target(group: &Group, id: &MemberId, member: &MemberRecord) -> bool {
-    let target = group.record.target.of(id);
-    member
-        .holdings
-        .iter()
-        .any(|holding| !target.contains(holding.shard))
 }
 
 /// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch that it sent last, and
@@ -85,11 +76,18 @@ fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId) {
 }
 
 /// Rules O4 and H16: what the answer assigns is recorded as held before it is said.
-fn grant(draft: &mut Draft<'_>, id: &MemberId) {
+///
+/// Rule O5a: the version of the grant is above that of the message that is answered, so that no copy of it releases what this answer grants.
+fn grant(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let id = &heartbeat.member;
     let group = draft.group();
     let is_held = |shard: &ShardIndex| group.member(id).is_some_and(|member| member.holds(*shard));
     let granted: Vec<ShardIndex> = group.assigned(id).filter(|shard| !is_held(shard)).collect();
-    let since = group.record.metadata_version;
+    let is_known = heartbeat.version >= group.record.metadata_version;
+    if is_known && !granted.is_empty() {
+        draft.raise_version();
+    }
+    let since = draft.group().record.metadata_version;
     for shard in granted {
         draft.write(Write::ShardGranted {
             member: id.clone(),

@@ -105,7 +105,8 @@ fn expire(draft: &mut Draft<'_>) -> bool {
     changes_membership
 }
 
-/// Rule H20: a member that kept a shard beyond the rebalance timeout is fenced.
+/// Rule H20: a member that kept a shard beyond the rebalance timeout is fenced. One for which there is nothing to let go of any more, because
+/// the target came back to it, is not: its deadline is cleared with its next report.
 fn fence_overdue(draft: &mut Draft<'_>) -> bool {
     let clock = draft.clock();
     let ttl = draft.group().settings().member_lease_ttl();
@@ -117,7 +118,7 @@ fn fence_overdue(draft: &mut Draft<'_>) -> bool {
     let due: Vec<MemberId> = draft
         .group()
         .live_members()
-        .filter(|(_, member)| is_due(member))
+        .filter(|(id, member)| is_due(member) && draft.group().keeps_too_much(id))
         .map(|(id, _)| id.clone())
         .collect();
     for member in &due {

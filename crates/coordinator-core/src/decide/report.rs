@@ -7,6 +7,7 @@ use crate::input::{EpochClaim, Heartbeat};
 use crate::member::{MemberRecord, MemberState};
 use crate::numbers::MemberEpoch;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
+use crate::time::{Millis, Timestamp};
 use crate::write::{FenceCause, Report, Write};
 
 /// Rule H14: processes a report.
@@ -36,16 +37,36 @@ pub(super) fn leave(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
     take_over(draft, heartbeat)
 }
 
-/// Renews the sender's lease (rules T1 and T3a).
+/// Renews the sender's lease (rules T1 and T3a). A longer one that it was promised under other settings still runs: the answer to this message
+/// may be lost.
 pub(super) fn renew_lease(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
-    let deadline = draft
-        .clock()
-        .now
-        .plus(draft.group().settings().member_lease_ttl());
+    let promised = draft
+        .group()
+        .member(&heartbeat.member)
+        .and_then(|member| member.lease_deadline);
+    let deadline = lease_from_now(draft).max(promised.unwrap_or_default());
     draft.write(Write::LeaseSet {
         member: heartbeat.member.clone(),
         deadline,
     });
+}
+
+fn lease_from_now(draft: &Draft<'_>) -> Timestamp {
+    let ttl = draft.group().settings().member_lease_ttl();
+    draft.clock().now.plus(ttl)
+}
+
+/// The lease that a member is promised from now on: the longer one for as long as an earlier promise of it runs (rule M7).
+fn promised_lease(draft: &Draft<'_>, member: &MemberRecord) -> Millis {
+    let ttl = draft.group().settings().member_lease_ttl();
+    let is_promised_longer = member
+        .lease_deadline
+        .is_some_and(|deadline| deadline > lease_from_now(draft));
+    if is_promised_longer {
+        member.lease_ttl.max(ttl)
+    } else {
+        ttl
+    }
 }
 
 /// Rule O7: a member that claims a shard outside its authority is fenced.
@@ -105,7 +126,7 @@ fn note_report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
         max_concurrency: heartbeat.max_concurrency,
         version: heartbeat.version,
         sequence: heartbeat.sequence.max(member.sequence),
-        lease_ttl: draft.group().settings().member_lease_ttl(),
+        lease_ttl: promised_lease(draft, member),
     };
     if draft.changes_record() || is_news(member, &report) {
         draft.write(Write::MemberReported {

@@ -1,16 +1,16 @@
-//! Members that do as they are told, and a network that does not.
+//! Members that do as they are told, a network and machines that do not, and a coordinator that takes the short way where it can.
 
-use std::collections::BTreeSet;
-
+use coordinator_core::Group;
 use coordinator_core::input::{Heartbeat, Input};
-use coordinator_core::numbers::{Sequence, ShardIndex};
-use coordinator_core::step::{HeartbeatReply, HeartbeatStatus};
-use coordinator_core::time::{Millis, Timestamp};
+use coordinator_core::step::HeartbeatReply;
+use coordinator_core::time::Timestamp;
+use coordinator_core::write::Write;
 
-use super::{Beat, World, join, reply, report};
+use super::client::{Client, Wish};
+use super::{World, reply};
 
-/// A client's own lease: the member's lease less a tenth (rule T2).
-const CLIENT_LEASE: Millis = Millis::new(13_500);
+/// How often one member may be replaced: its successors are remembered, but not without limit (case C22).
+const REPLACEMENTS: usize = 6;
 
 /// A source of choices that is the same for the same seed.
 pub struct Choices(u64);
@@ -30,109 +30,26 @@ impl Choices {
     }
 }
 
-/// A client that obeys (rules T2, T3, O5b).
-pub struct Client {
-    name: String,
-    sequence: u64,
-    epoch: u64,
-    version: u64,
-    owned: BTreeSet<u32>,
-    draining: BTreeSet<u32>,
-    lease_until: Option<Timestamp>,
-    /// The message whose answer it waits for, and when it was sent.
-    waiting: Option<(u64, Timestamp)>,
-}
-
-impl Client {
-    fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            sequence: 0,
-            epoch: 0,
-            version: 0,
-            owned: BTreeSet::new(),
-            draining: BTreeSet::new(),
-            lease_until: None,
-            waiting: None,
-        }
-    }
-
-    fn is_reading(&self, shard: u32, now: Timestamp) -> bool {
-        self.lease_until.is_some_and(|until| now < until)
-            && (self.owned.contains(&shard) || self.draining.contains(&shard))
-    }
-
-    fn forget(&mut self) {
-        self.epoch = 0;
-        self.owned.clear();
-        self.draining.clear();
-        self.lease_until = None;
-        self.waiting = None;
-    }
-
-    fn send(&mut self, now: Timestamp) -> Heartbeat {
-        if self.lease_until.is_none_or(|until| now >= until) {
-            self.forget();
-        }
-        self.sequence += 1;
-        self.waiting = Some((self.sequence, now));
-        let shards = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<_>>();
-        let beat: Beat = match self.epoch {
-            0 => join(&self.name),
-            epoch => report(&self.name, epoch, self.version)
-                .owns(&shards(&self.owned))
-                .drains(&shards(&self.draining)),
-        };
-        let request = format!("{} {}", self.name, self.sequence);
-        beat.instance(&self.name)
-            .sequence(self.sequence)
-            .request(&request)
-            .build()
-    }
-
-    /// Takes an answer over, if it waits for it. Says whether it was fenced although its lease ran.
-    fn hear(&mut self, sequence: u64, answer: &HeartbeatReply, now: Timestamp) -> bool {
-        let Some((_, sent)) = self.waiting.filter(|(waiting, _)| *waiting == sequence) else {
-            return false;
-        };
-        self.waiting = None;
-        if answer.status != HeartbeatStatus::Ok {
-            let was_good = self.lease_until.is_some_and(|until| now < until);
-            self.forget();
-            return was_good;
-        }
-        let until = sent.plus(CLIENT_LEASE);
-        if now >= until {
-            return false;
-        }
-        self.lease_until = Some(until);
-        self.epoch = answer.member_epoch;
-        self.version = answer.metadata_version.get();
-        let assigned: BTreeSet<u32> = answer.assigned.iter().map(ShardIndex::get).collect();
-        self.draining
-            .extend(self.owned.difference(&assigned).copied());
-        self.draining.retain(|shard| !assigned.contains(shard));
-        self.owned = assigned;
-        false
-    }
-}
-
 /// Clients, a coordinator, and the messages between them.
 pub struct Bench {
     pub world: World,
     clients: Vec<Client>,
-    requests: Vec<(usize, Heartbeat)>,
+    requests: Vec<(usize, u64, Heartbeat)>,
     answers: Vec<(usize, u64, HeartbeatReply)>,
     shards: u32,
+    replaced: usize,
+    /// Whether an obedient client that names itself must never be fenced (invariant 9).
+    pub promises_peace: bool,
     /// What happened, for the message of a failure.
     log: Vec<String>,
 }
 
 impl Bench {
-    pub fn new(mut world: World, clients: usize, shards: u32) -> Self {
+    /// Clients of which the first `plain` neither name themselves nor number their messages.
+    pub fn new(mut world: World, clients: usize, plain: usize, shards: u32) -> Self {
         world.since = Timestamp::from_ms(0);
         let clients = (0..clients)
-            .map(|index| Client::new(&format!("m{index}")))
+            .map(|index| Client::new(&format!("m{index}"), 0, index < plain))
             .collect();
         Self {
             world,
@@ -140,6 +57,8 @@ impl Bench {
             requests: Vec::new(),
             answers: Vec::new(),
             shards,
+            replaced: 0,
+            promises_peace: true,
             log: Vec::new(),
         }
     }
@@ -151,9 +70,25 @@ impl Bench {
             2..=4 => self.send(choices.below(self.clients.len())),
             5 | 6 => self.deliver_request(choices)?,
             7 | 8 => self.deliver_answer(choices)?,
-            9 => self.drain(choices),
+            9 => self.any_client(choices).drain_one(),
             10 => drop(self.world.tick()),
             _ => self.lose(choices),
+        }
+        self.check()
+    }
+
+    /// Now and then, what happens to processes: members leave and come back, are replaced, and the coordinator restarts or is away.
+    pub fn upheaval(&mut self, choices: &mut Choices) -> Result<(), String> {
+        match choices.below(60) {
+            0..=2 => self.leave_or_return(choices),
+            3 | 4 => self.replace(choices),
+            5 | 6 => self.restart_coordinator()?,
+            7 => {
+                // Nobody watches for a while; with the next tick it is known (rule M6).
+                self.world.after(choices.below(40_000) as u64);
+                self.world.since = self.world.now;
+            }
+            _ => {}
         }
         self.check()
     }
@@ -164,9 +99,16 @@ impl Bench {
         self.answers.clear();
         self.world.after(1_000);
         for index in 0..self.clients.len() {
-            self.clients[index].draining.clear();
-            let request = self.clients[index].send(self.world.now);
-            self.process(index, &request)?;
+            if self.clients[index].is_replaced {
+                continue;
+            }
+            if self.clients[index].wish != Wish::Work {
+                self.clients[index].start_over();
+            }
+            self.clients[index].drain_all();
+            if let Some((sequence, request)) = self.clients[index].send(self.world.now) {
+                self.process(index, sequence, &request, false)?;
+            }
             while let Some((index, sequence, answer)) = self.answers.pop() {
                 self.clients[index].hear(sequence, &answer, self.world.now);
             }
@@ -183,9 +125,53 @@ impl Bench {
             .count()
     }
 
+    fn any_client(&mut self, choices: &mut Choices) -> &mut Client {
+        let index = choices.below(self.clients.len());
+        &mut self.clients[index]
+    }
+
     fn send(&mut self, index: usize) {
-        let request = self.clients[index].send(self.world.now);
-        self.requests.push((index, request));
+        if let Some((sequence, request)) = self.clients[index].send(self.world.now) {
+            self.requests.push((index, sequence, request));
+        }
+    }
+
+    fn leave_or_return(&mut self, choices: &mut Choices) {
+        let client = self.any_client(choices);
+        match client.wish {
+            Wish::Work => client.leave(),
+            Wish::Out if !client.is_replaced => client.wish = Wish::Work,
+            Wish::Out | Wish::Leave => {}
+        }
+    }
+
+    /// Another process takes the place of one that has joined, which is dead, or lives on (rule H11, case C22).
+    fn replace(&mut self, choices: &mut Choices) {
+        let index = choices.below(self.clients.len());
+        let client = &self.clients[index];
+        if client.is_replaced || !client.has_joined() || self.replaced == REPLACEMENTS {
+            return;
+        }
+        self.replaced += 1;
+        let is_plain = client.is_plain();
+        let successor = Client::new(&client.name, self.replaced, is_plain);
+        self.note(index, "is replaced");
+        self.clients[index].is_replaced = true;
+        // Of two plain processes that live under one id, either may claim that it is the other and has stopped: rule O6 believes it.
+        if is_plain || choices.below(2) == 0 {
+            self.clients[index].die();
+        }
+        self.clients.push(successor);
+    }
+
+    /// Everything in memory is lost; what was recorded is read back (rule H16, invariant 7).
+    fn restart_coordinator(&mut self) -> Result<(), String> {
+        let (record, settings) = (
+            self.world.group.record().clone(),
+            *self.world.group.settings(),
+        );
+        self.world.group = Group::restore(record, settings).map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     fn deliver_request(&mut self, choices: &mut Choices) -> Result<(), String> {
@@ -193,34 +179,44 @@ impl Bench {
             return Ok(());
         }
         let position = choices.below(self.requests.len());
-        let (index, request) = if choices.below(4) == 0 {
+        let (index, sequence, request) = if choices.below(4) == 0 {
             self.requests[position].clone()
         } else {
             self.requests.swap_remove(position)
         };
-        self.process(index, &request)
+        self.process(index, sequence, &request, choices.below(3) != 0)
     }
 
-    fn process(&mut self, index: usize, request: &Heartbeat) -> Result<(), String> {
-        let sequence = request.sequence.map_or(0, Sequence::get);
-        let input = Input::HeartbeatReceived(request.clone());
+    /// The coordinator at work: on the short way if it may and that is possible (rule H17), else on the long one.
+    fn process(
+        &mut self,
+        index: usize,
+        sequence: u64,
+        request: &Heartbeat,
+        may_be_short: bool,
+    ) -> Result<(), String> {
         let before = self.world.group.clone();
-        let step = self
-            .world
-            .decide(&input)
-            .map_err(|error| error.to_string())?;
-        self.world.group.apply(&step.writes);
-        let violations: Vec<_> = self
-            .world
-            .group
-            .check_invariants()
-            .into_iter()
-            .chain(self.world.group.check_succession(&before))
-            .collect();
-        if !violations.is_empty() {
-            return Err(format!("{violations:?}"));
-        }
-        let answer = reply(step);
+        let steady = may_be_short.then(|| before.decide_steady(request));
+        let answer = if let Some(steady) = steady.flatten() {
+            if steady.renews_lease {
+                let ttl = before.settings().member_lease_ttl();
+                self.world.group.apply(&[Write::LeaseSet {
+                    member: request.member.clone(),
+                    deadline: self.world.now.plus(ttl),
+                }]);
+            }
+            steady.reply
+        } else {
+            let input = Input::HeartbeatReceived(request.clone());
+            let step = self
+                .world
+                .decide(&input)
+                .map_err(|error| error.to_string())?;
+            self.world.group.apply(&step.writes);
+            reply(step)
+        };
+        let mut violations = self.world.group.check_invariants();
+        violations.extend(self.world.group.check_succession(&before));
         self.note(
             index,
             &format!(
@@ -235,7 +231,11 @@ impl Bench {
             ),
         );
         self.answers.push((index, sequence, answer));
-        Ok(())
+        if violations.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{violations:?}"))
+        }
     }
 
     fn deliver_answer(&mut self, choices: &mut Choices) -> Result<(), String> {
@@ -251,18 +251,15 @@ impl Bench {
                 self.clients[index].waiting
             ),
         );
-        if self.clients[index].hear(sequence, &answer, now) {
+        let client = &mut self.clients[index];
+        let is_promised_peace = self.promises_peace && !client.is_plain() && !client.is_replaced;
+        if client.hear(sequence, &answer, now) && is_promised_peace {
             return Err(format!(
                 "invariant 9: {} was fenced though it obeyed: {answer:?}",
-                self.clients[index].name
+                client.name
             ));
         }
         Ok(())
-    }
-
-    fn drain(&mut self, choices: &mut Choices) {
-        let index = choices.below(self.clients.len());
-        self.clients[index].draining.pop_first();
     }
 
     fn lose(&mut self, choices: &mut Choices) {
@@ -279,14 +276,9 @@ impl Bench {
             .push(format!("{} m{index} {what}", self.world.now.as_ms()));
     }
 
-    /// What happened to one client, or to all.
-    pub fn story(&self, of: &str) -> String {
-        self.log
-            .iter()
-            .filter(|line| line.contains(of))
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
+    /// What happened.
+    pub fn story(&self) -> String {
+        self.log.join("\n")
     }
 
     /// Invariant 2, from outside.
