@@ -18,6 +18,8 @@ pub(crate) struct Draft<'a> {
     /// Shards whose target owner or holders changed in this decision.
     touched: BTreeSet<ShardIndex>,
     clock: Clock,
+    /// Whether only the question is asked if anything but leases would change: then nothing is copied, and no write has an effect.
+    is_probe: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -28,6 +30,15 @@ impl<'a> Draft<'a> {
             writes: Vec::new(),
             touched: BTreeSet::new(),
             clock,
+            is_probe: false,
+        }
+    }
+
+    /// A draft that is good for nothing if anything but leases changes, and costs no copy of the group if not. Rule H17.
+    pub(crate) fn probe(base: &'a Group, clock: Clock) -> Self {
+        Self {
+            is_probe: true,
+            ..Self::new(base, clock)
         }
     }
 
@@ -48,10 +59,12 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn write(&mut self, write: Write) {
-        self.note_touched(&write);
-        self.working
-            .get_or_insert_with(|| self.base.clone())
-            .apply_write(&write);
+        if !self.is_probe {
+            self.note_touched(&write);
+            self.working
+                .get_or_insert_with(|| self.base.clone())
+                .apply_write(&write);
+        }
         self.writes.push(write);
     }
 

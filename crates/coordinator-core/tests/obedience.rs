@@ -9,7 +9,8 @@ use coordinator_core::state::GroupState;
 use coordinator_core::time::Millis;
 use proptest::prelude::*;
 use support::World;
-use support::obedient::{Bench, Choices};
+use support::choices::Choices;
+use support::obedient::Bench;
 
 /// Draining takes as long as it takes here: the rebalance timeout is another rule's matter (H20).
 fn patient() -> Settings {

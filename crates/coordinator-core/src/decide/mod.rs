@@ -61,7 +61,7 @@ impl Group {
     #[must_use]
     pub fn decide_steady(&self, heartbeat: &Heartbeat) -> Option<SteadyStep> {
         let start = Timestamp::default();
-        let mut draft = Draft::new(
+        let mut draft = Draft::probe(
             self,
             Clock {
                 now: start,

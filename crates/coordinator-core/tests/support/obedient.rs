@@ -2,32 +2,25 @@
 
 use coordinator_core::Group;
 use coordinator_core::input::{Heartbeat, Input};
-use coordinator_core::step::HeartbeatReply;
+use coordinator_core::step::{HeartbeatReply, Reply, SteadyStep, Step};
 use coordinator_core::time::Timestamp;
 use coordinator_core::write::Write;
 
+use super::choices::Choices;
 use super::client::{Client, Wish};
 use super::{World, reply};
 
 /// How often one member may be replaced: its successors are remembered, but not without limit (case C22).
 const REPLACEMENTS: usize = 6;
 
-/// A source of choices that is the same for the same seed.
-pub struct Choices(u64);
+/// Whether a decision changes nothing but leases.
+fn is_quiet(step: &Step) -> bool {
+    let mut writes = step.writes.iter();
+    writes.all(|write| matches!(write, Write::LeaseSet { .. }))
+}
 
-impl Choices {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// A number below `limit`. Source: the splitmix64 generator.
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % limit as u64).expect("below the limit")
-    }
+fn in_full(steady: &SteadyStep) -> Reply {
+    Reply::Heartbeat(steady.reply.clone())
 }
 
 /// Clients, a coordinator, and the messages between them.
@@ -196,8 +189,16 @@ impl Bench {
         may_be_short: bool,
     ) -> Result<(), String> {
         let before = self.world.group.clone();
-        let steady = may_be_short.then(|| before.decide_steady(request));
-        let answer = if let Some(steady) = steady.flatten() {
+        let steady = before.decide_steady(request);
+        let input = Input::HeartbeatReceived(request.clone());
+        let step = self
+            .world
+            .decide(&input)
+            .map_err(|error| error.to_string())?;
+        if is_quiet(&step) && steady.as_ref().map(in_full) != Some(step.clone().reply) {
+            return Err(format!("rule H17: {steady:?} on the short way, {step:?}"));
+        }
+        let answer = if let Some(steady) = steady.filter(|_| may_be_short) {
             if steady.renews_lease {
                 let ttl = before.settings().member_lease_ttl();
                 self.world.group.apply(&[Write::LeaseSet {
@@ -207,11 +208,6 @@ impl Bench {
             }
             steady.reply
         } else {
-            let input = Input::HeartbeatReceived(request.clone());
-            let step = self
-                .world
-                .decide(&input)
-                .map_err(|error| error.to_string())?;
             self.world.group.apply(&step.writes);
             reply(step)
         };
