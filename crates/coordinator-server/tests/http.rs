@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::sync::LazyLock;
+
 use protocol::{CreateStreamRequest, ErrorBody, GroupState, LoginRequest};
 use serde_json::{Value, json};
 use support::{Server, config, heartbeat, http, memory, refusal};
@@ -11,6 +13,13 @@ const CREATE: &str = r#"{"initialShardCount": 4, "requestedBy": "test"}"#;
 const FIVE: &str = r#"{"initialShardCount": 5, "requestedBy": "test"}"#;
 const NOTHING: &str = r#"{"initialShardCount": 0, "requestedBy": "test"}"#;
 const NOBODY: &str = r#"{"requestedBy": " "}"#;
+
+/// A heartbeat that would make the record grow.
+static LONG: LazyLock<String> = LazyLock::new(|| {
+    let mut request = heartbeat("m", 0, 0);
+    request.request_id = "r".repeat(257);
+    serde_json::to_string(&request).unwrap()
+});
 
 fn as_admin(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
     request.basic_auth("admin", Some("admin"))
@@ -67,6 +76,14 @@ fn refused_requests() -> Vec<Case> {
             400,
             "INVALID_REQUEST",
             "protocolVersion",
+        ),
+        (
+            "POST",
+            beat(),
+            Some(&LONG),
+            400,
+            "INVALID_REQUEST",
+            "requestId is 257 bytes long",
         ),
         (
             "POST",

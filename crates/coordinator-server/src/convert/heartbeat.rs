@@ -9,13 +9,16 @@ use coordinator_core::time::Timestamp;
 use protocol::{Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, RevokeState};
 use store::{MemberProgress, ShardProgress};
 
-use super::{BadName, member_id, shard_ids, shard_set};
+use super::{BadName, bounded, member_id, shard_ids, shard_set};
 
 /// A heartbeat as the core judges it, and what it tells monitoring.
 pub(crate) fn request(
     addressed_to: MemberId,
     request: HeartbeatRequest,
 ) -> Result<(Heartbeat, MemberProgress), BadName> {
+    bounded("requestId", &request.request_id)?;
+    bounded("instanceId", request.instance_id.as_deref().unwrap_or(""))?;
+    bounded("memberName", request.member_name.as_deref().unwrap_or(""))?;
     let rows = request.shard_progress;
     let heartbeat = Heartbeat {
         protocol_version: request.protocol_version,

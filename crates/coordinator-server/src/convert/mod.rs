@@ -4,7 +4,9 @@ mod group;
 mod heartbeat;
 mod member;
 
-use coordinator_core::names::{ConsumerGroup, GroupId, MemberId, NameError, StreamPrefix};
+use coordinator_core::names::{
+    ConsumerGroup, GroupId, MAX_NAME_BYTES, MemberId, NameError, StreamPrefix,
+};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
@@ -43,6 +45,15 @@ pub(crate) fn member_id(text: &str) -> Result<MemberId, BadName> {
         field: "memberId",
         source,
     })
+}
+
+/// A text that a client chooses freely and that is recorded: bounded, since anybody may send one and the record holds several of each member.
+fn bounded(field: &'static str, text: &str) -> Result<(), BadName> {
+    if text.len() <= MAX_NAME_BYTES {
+        return Ok(());
+    }
+    let source = NameError::TooLong { length: text.len() };
+    Err(BadName { field, source })
 }
 
 pub(crate) fn iso(time: Timestamp) -> IsoTimestamp {

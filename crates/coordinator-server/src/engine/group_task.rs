@@ -7,11 +7,11 @@ use coordinator_core::names::GroupId;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::step::HeartbeatReply;
 use coordinator_core::{Group, decide_without_group};
-use futures_util::StreamExt;
-use store::{Change, ChangeStream, MemberProgress, Snapshot, StoreError};
+use store::{Change, MemberProgress, Snapshot, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::hub::VersionHub;
+use super::news::News;
 use super::{Engine, EngineError, GROUP_IDLE, change, describe, steady};
 
 /// The most that is decided together.
@@ -84,7 +84,8 @@ pub(super) async fn run(
     mut asks: mpsc::UnboundedReceiver<Ask>,
     hub: Arc<VersionHub>,
 ) {
-    let mut news = subscribe(&engine, &id).await;
+    let feed = Arc::clone(&engine.0.deps.feed);
+    let mut news = News::of(&*feed, id.clone()).await;
     let mut task = GroupTask {
         engine,
         id,
@@ -104,10 +105,7 @@ pub(super) async fn run(
                     return;
                 }
             }
-            change = next_news(&mut news) => match change {
-                Some(change) => task.hear(change).await,
-                None => news = None,
-            },
+            change = news.next(&*feed) => task.hear(change).await,
             () = tokio::time::sleep(GROUP_IDLE) => {
                 if task.engine.0.registry.forget_if_idle(&task.id, &asks, &task.hub) {
                     return;
@@ -115,26 +113,6 @@ pub(super) async fn run(
             }
             () = task.engine.0.stop.cancelled() => return,
         }
-        if news.is_none() {
-            news = subscribe(&task.engine, &task.id).await;
-        }
-    }
-}
-
-async fn subscribe(engine: &Engine, id: &GroupId) -> Option<ChangeStream> {
-    match engine.0.deps.feed.subscribe(id).await {
-        Ok(news) => Some(news),
-        Err(error) => {
-            tracing::warn!(group = describe(id), %error, "no news of this group; watches wake by their own commits only");
-            None
-        }
-    }
-}
-
-async fn next_news(news: &mut Option<ChangeStream>) -> Option<Change> {
-    match news {
-        Some(news) => news.next().await,
-        None => std::future::pending().await,
     }
 }
 

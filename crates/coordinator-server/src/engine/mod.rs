@@ -7,6 +7,7 @@ mod due;
 mod error;
 mod group_task;
 mod hub;
+mod news;
 mod read;
 mod registry;
 mod steady;
