@@ -34,6 +34,26 @@ fn told(bench: &Bench, error: &str) -> TestCaseError {
     TestCaseError::fail(format!("{error}\n{}", bench.story()))
 }
 
+/// The faults of the network, and those of machines if there are to be any.
+fn goes_through(
+    bench: &mut Bench,
+    choices: &mut Choices,
+    steps: usize,
+    machines_fail: bool,
+) -> Result<(), TestCaseError> {
+    for _ in 0..steps {
+        bench
+            .faulty_step(choices)
+            .map_err(|error| told(bench, &error))?;
+        if machines_fail {
+            bench
+                .upheaval(choices)
+                .map_err(|error| told(bench, &error))?;
+        }
+    }
+    Ok(())
+}
+
 /// The longest that anything may have to wait is one lease after coordinators were away, one more in quarantine, and then a handoff.
 fn comes_to_rest(bench: &mut Bench, shards: u32) -> Result<(), TestCaseError> {
     for _ in 0..40 {
@@ -58,9 +78,7 @@ proptest! {
     ) {
         let mut choices = Choices::new(seed);
         let mut bench = Bench::new(World::with(shards, patient()), members, 0, shards);
-        for _ in 0..steps {
-            bench.faulty_step(&mut choices).map_err(|error| told(&bench, &error))?;
-        }
+        goes_through(&mut bench, &mut choices, steps, false)?;
         comes_to_rest(&mut bench, shards)?;
     }
 
@@ -73,10 +91,7 @@ proptest! {
     ) {
         let mut choices = Choices::new(seed);
         let mut bench = Bench::new(World::with(shards, patient()), members, 0, shards);
-        for _ in 0..steps {
-            bench.faulty_step(&mut choices).map_err(|error| told(&bench, &error))?;
-            bench.upheaval(&mut choices).map_err(|error| told(&bench, &error))?;
-        }
+        goes_through(&mut bench, &mut choices, steps, true)?;
         comes_to_rest(&mut bench, shards)?;
     }
 
@@ -92,9 +107,6 @@ proptest! {
         let mut choices = Choices::new(seed);
         let mut bench = Bench::new(World::with(shards, impatient()), members, plain, shards);
         bench.promises_peace = false;
-        for _ in 0..steps {
-            bench.faulty_step(&mut choices).map_err(|error| told(&bench, &error))?;
-            bench.upheaval(&mut choices).map_err(|error| told(&bench, &error))?;
-        }
+        goes_through(&mut bench, &mut choices, steps, true)?;
     }
 }
