@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use coordinator_client::{ClientError, CoordinatorClient};
+use coordinator_client::CoordinatorClient;
 use futures_util::FutureExt;
 use protocol::{HeartbeatRequest, IsoTimestamp, ShardId, ShardProgress};
 use tokio::sync::{mpsc, watch};
@@ -14,9 +14,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::clock::{Clock, Lease};
 use super::handler::Handler;
 use super::metrics::Counters;
+use super::outcome;
 use super::redis_side::{Connector, ShardStream};
 use super::worker::{Duty, Order, Progress, State, Worker, WorkerSettings};
-use crate::machine::{Action, Event, FailureKind, GrantId, Health, MemberMachine, StopReason};
+use crate::machine::{Action, Event, GrantId, Health, MemberMachine, StopReason};
 
 /// What all members of a client have in common.
 pub(crate) struct Shared<H> {
@@ -203,28 +204,7 @@ impl<H: Handler> MemberTask<H> {
             let (prefix, group) = (&shared.stream_prefix, &shared.consumer_group);
             let call = shared.coordinator.heartbeat(prefix, group, &request);
             let outcome = tokio::time::timeout(shared.request_timeout, call).await;
-            let request_id = request.request_id;
-            let event = match outcome {
-                Ok(Ok(response)) => Event::AnswerReceived {
-                    request_id,
-                    response: Box::new(response),
-                },
-                Ok(Err(error)) => {
-                    shared.counters.heartbeats_failed.increment();
-                    tracing::warn!(member_id = %request.member_id, %error, "a heartbeat failed");
-                    Event::RequestFailed {
-                        request_id,
-                        kind: failure_kind(&error),
-                    }
-                }
-                Err(_) => {
-                    shared.counters.heartbeats_failed.increment();
-                    Event::RequestFailed {
-                        request_id,
-                        kind: FailureKind::Unavailable,
-                    }
-                }
-            };
+            let event = outcome::event(request, outcome, &shared.counters);
             // Nobody listens any more only when the member is gone.
             let _ = sender.send(event);
         };
@@ -272,29 +252,5 @@ impl<H: Handler> MemberTask<H> {
                 progress,
             },
         );
-    }
-}
-
-fn failure_kind(error: &ClientError) -> FailureKind {
-    match error {
-        ClientError::Api {
-            status: 400,
-            message,
-            ..
-        } => FailureKind::Invalid {
-            message: message.clone(),
-        },
-        ClientError::InvalidName { .. } => FailureKind::Invalid {
-            message: error.to_string(),
-        },
-        ClientError::Api {
-            status: 401 | 403, ..
-        } => FailureKind::Denied,
-        _ => match error.retry_after() {
-            Some(wait) => FailureKind::Throttled {
-                retry_after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-            },
-            None => FailureKind::Unavailable,
-        },
     }
 }

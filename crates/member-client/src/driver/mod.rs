@@ -9,6 +9,7 @@ mod handler;
 mod member;
 mod metrics;
 mod naming;
+mod outcome;
 mod redis_side;
 mod watcher;
 mod worker;

@@ -38,6 +38,10 @@ impl MemberMachine {
         match self.phase {
             Phase::New => self.stop(StopReason::Left, actions),
             Phase::Joining | Phase::Member => {
+                if self.phase == Phase::Joining {
+                    // The pause was for joining again; there is nothing to finish first.
+                    self.not_before = now;
+                }
                 self.phase = Phase::Leaving;
                 self.may_start = false;
                 self.urgent = true;

@@ -73,6 +73,23 @@ fn a_shutdown_during_a_join_leaves_too_because_the_join_may_have_been_heard() {
     assert_eq!(bench.ended, Some(StopReason::Left));
 }
 
+/// The pause after a refusal is for joining again; whoever is told to end meanwhile does not sit it out.
+#[test]
+fn a_shutdown_between_two_attempts_to_join_leaves_at_once() {
+    let mut bench = Bench::new();
+    bench.start();
+    for _ in 0..5 {
+        bench.status(HeartbeatStatus::UnknownMemberId, &[]);
+        bench.next_request();
+    }
+    bench.status(HeartbeatStatus::UnknownMemberId, &[]);
+    bench.handle(Event::Shutdown);
+    let leave = bench.request.clone().expect("it is sent with the shutdown");
+    assert_eq!(leave.member_epoch, -1);
+    bench.status(HeartbeatStatus::UnknownMemberId, &[]);
+    assert_eq!(bench.ended, Some(StopReason::Left));
+}
+
 #[test]
 fn a_shutdown_before_the_start_ends_it_without_a_word() {
     let mut bench = Bench::new();

@@ -18,6 +18,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(crate) struct Connector {
     seeds: Vec<Client>,
+    /// Their addresses, for people.
+    places: String,
     is_cluster: bool,
     /// Connections for short commands, one per node, shared by all workers.
     shared: Mutex<HashMap<String, MultiplexedConnection>>,
@@ -40,11 +42,21 @@ impl Connector {
             .iter()
             .map(|url| Client::open(url.as_str()))
             .collect::<RedisResult<Vec<_>>>()?;
+        let places: Vec<String> = seeds
+            .iter()
+            .map(|seed| seed.get_connection_info().addr().to_string())
+            .collect();
         Ok(Self {
+            places: places.join(", "),
             is_cluster: seeds.len() > 1,
             seeds,
             shared: Mutex::new(HashMap::new()),
         })
+    }
+
+    /// The addresses that were configured, without users and passwords.
+    pub(crate) fn places(&self) -> &str {
+        &self.places
     }
 
     /// Opens connections to the node that has `key` now.

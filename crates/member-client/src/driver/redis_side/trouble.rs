@@ -1,6 +1,6 @@
 //! What an error of Redis means for a worker. It goes by the error's code, never by its text (case C03).
 
-use redis::RedisError;
+use redis::{ErrorKind, RedisError};
 
 /// What to do about it.
 #[derive(Debug)]
@@ -17,6 +17,9 @@ pub(crate) enum Trouble {
 
 impl From<RedisError> for Trouble {
     fn from(error: RedisError) -> Self {
+        if error.kind() == ErrorKind::AuthenticationFailed {
+            return Self::Refused(error);
+        }
         match error.code() {
             Some("NOGROUP") => Self::GroupMissing(error),
             Some("NOPERM" | "WRONGTYPE" | "NOAUTH" | "WRONGPASS") => Self::Refused(error),
@@ -38,7 +41,7 @@ impl std::fmt::Display for Trouble {
 
 #[cfg(test)]
 mod tests {
-    use redis::{ErrorKind, ServerErrorKind};
+    use redis::ServerErrorKind;
 
     use super::*;
 
@@ -75,5 +78,7 @@ mod tests {
         assert!(matches!(Trouble::from(lost), Trouble::Reconnect(_)));
         let denied = RedisError::from((ErrorKind::Server(ServerErrorKind::NoPerm), "no"));
         assert!(matches!(Trouble::from(denied), Trouble::Refused(_)));
+        let wrong_password = RedisError::from((ErrorKind::AuthenticationFailed, "no"));
+        assert!(matches!(Trouble::from(wrong_password), Trouble::Refused(_)));
     }
 }

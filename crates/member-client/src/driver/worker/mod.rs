@@ -174,7 +174,13 @@ impl<H: Handler> Worker<H> {
     async fn mend(&mut self, trouble: Trouble) {
         self.state.failures = self.state.failures.saturating_add(1);
         self.counters.reconnects.increment();
-        tracing::warn!(stream_key = %self.stream.key, grant = %self.grant, error = %trouble, "the shard is read again after a pause");
+        let (failures, redis) = (self.state.failures, self.connector.places());
+        // Ever more rarely: many shards share one Redis, and it may be away for long.
+        if failures.is_power_of_two() {
+            tracing::warn!(stream_key = %self.stream.key, grant = %self.grant, redis, failures, error = %trouble, "the shard is read again after a pause");
+        } else {
+            tracing::debug!(stream_key = %self.stream.key, grant = %self.grant, redis, failures, error = %trouble, "the shard is read again after a pause");
+        }
         if let Some(node) = self.state.node.take() {
             self.connector.forget(&node);
         }
@@ -208,9 +214,10 @@ impl<H: Handler> Worker<H> {
                 self.counters.group_repairs.add(usize::from(created));
                 tracing::warn!(stream_key = %self.stream.key, created, "the consumer group was missing");
             }
-            Err(trouble) => {
+            Err(trouble) if self.state.failures.is_power_of_two() => {
                 tracing::warn!(stream_key = %self.stream.key, error = %trouble, "the consumer group could not be created");
             }
+            Err(_) => {}
         }
     }
 
