@@ -141,9 +141,9 @@ impl PublishError {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::NoFields | Self::Closed | Self::Refused { .. } => false,
+            Self::NoRouting { source } => source.is_retryable(),
             Self::NoShards(_)
             | Self::NoGroup { .. }
-            | Self::NoRouting { .. }
             | Self::RoutingExpired { .. }
             | Self::StaleRoute { .. }
             | Self::NoRoute { .. }

@@ -29,6 +29,14 @@ pub enum RefreshError {
 }
 
 impl RefreshError {
+    /// Whether asking again may bring a routing: not where the coordinator refuses for good, as it does wrong credentials.
+    pub(crate) fn is_retryable(&self) -> bool {
+        match self {
+            Self::Coordinator(error) => error.is_retryable(),
+            Self::Unusable(_) => false,
+        }
+    }
+
     /// Whether the coordinator said that there is no such group.
     pub(crate) fn is_no_group(&self) -> bool {
         let Self::Coordinator(error) = self else {

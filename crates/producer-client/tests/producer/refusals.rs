@@ -1,8 +1,10 @@
-//! Redis says no: each refusal has its kind, and nothing was added.
+//! Redis or the coordinator says no: each refusal has its kind, and nothing was added.
 
 use producer_client::{Producer, PublishError};
+use protocol::ErrorCode;
 use testkit::{RedisServer, free_port, wait_until_async};
 
+use crate::coordinator::Answer;
 use crate::world::{LIMIT, World, record};
 
 async fn refused(producer: &Producer) -> PublishError {
@@ -185,4 +187,23 @@ async fn a_redis_that_is_away_is_unreachable_and_found_again() {
     .expect("it is found again");
     world.connection = world.redis.connection().await.expect("connects");
     assert_eq!(world.length("orders:0").await, 2);
+}
+
+/// Whoever repeats what is retryable would otherwise try a wrong password for ever.
+#[tokio::test]
+async fn a_coordinator_that_refuses_the_credentials_is_not_worth_another_try() {
+    for (code, is_retryable) in [
+        (ErrorCode::Unauthorized, false),
+        (ErrorCode::Forbidden, false),
+        (ErrorCode::StoreUnavailable, true),
+    ] {
+        let world = World::of(&["orders:0"]).await;
+        world.coordinator.answer(Answer::Refusal(code.clone()));
+        let error = refused(&world.producer()).await;
+        assert!(
+            matches!(error, PublishError::NoRouting { .. }),
+            "{code:?}: {error:?}"
+        );
+        assert_eq!(error.is_retryable(), is_retryable, "{code:?}: {error:?}");
+    }
 }
