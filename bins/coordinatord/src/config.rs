@@ -1,8 +1,11 @@
 //! The configuration as it is written: defaults, file, environment, flags, each over the one before. Whether it can work is checked
 //! elsewhere.
 
+use std::path::{Path, PathBuf};
+
 use clap::ValueEnum;
 use figment::Figment;
+use figment::error::Kind;
 use figment::providers::{Format, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
@@ -69,8 +72,31 @@ impl Default for Config {
 pub(crate) enum LoadError {
     #[error("there is no configuration file {path}")]
     NoFile { path: String },
-    #[error("{0}")]
-    Setting(Box<figment::Error>),
+    #[error("{}", told(error, file.as_deref()))]
+    Setting {
+        file: Option<PathBuf>,
+        error: Box<figment::Error>,
+    },
+}
+
+/// Where the mistake is, by the file's name as it was given and the setting's, and what it is.
+fn told(error: &figment::Error, file: Option<&Path>) -> String {
+    let source = error
+        .metadata
+        .as_ref()
+        .and_then(|known| known.source.as_ref());
+    let is_in_file = source.is_some_and(|source| source.file_path().is_some());
+    let place = file
+        .filter(|_| is_in_file)
+        .map(|file| format!("{}: ", file.display()));
+    let what = match &error.kind {
+        Kind::UnknownField(name, known) => {
+            format!("there is no setting {name}; there are {}", known.join(", "))
+        }
+        kind if error.path.is_empty() => kind.to_string(),
+        kind => format!("{}: {kind}", error.path.join(".")),
+    };
+    format!("{}{}", place.unwrap_or_default(), what.trim_end())
 }
 
 /// Reads the configuration.
@@ -87,5 +113,8 @@ pub(crate) fn load(cli: &Cli) -> Result<Config, LoadError> {
     figment
         .merge(Serialized::defaults(cli))
         .extract()
-        .map_err(|error| LoadError::Setting(Box::new(error)))
+        .map_err(|error| LoadError::Setting {
+            file: cli.config.clone(),
+            error: Box::new(error),
+        })
 }

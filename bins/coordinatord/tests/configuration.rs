@@ -179,3 +179,47 @@ fn the_example_file_on_the_page_is_accepted() {
         "{printed}"
     );
 }
+
+#[test]
+fn a_mistake_in_the_file_is_told_with_the_file_and_the_setting() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("configuration-mistaken.toml");
+    let path = path.to_str().expect("the path is text");
+    for (text, message) in [
+        (
+            "listn = \"127.0.0.1:9000\"",
+            "there is no setting listn; there are listen, store,",
+        ),
+        (
+            "member-lease-ttl = 30",
+            "member-lease-ttl: invalid type: found signed int `30`",
+        ),
+        (
+            "member-lease-ttl = \"30 x\"",
+            "member-lease-ttl: \"30 x\" is not a duration",
+        ),
+        ("listen", "TOML parse error at line 1"),
+    ] {
+        std::fs::write(path, text).expect("the folder for tests can be written");
+        let output = coordinatord(&["--config", path]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}: {said}");
+        let start = format!("coordinatord: {path}: {message}");
+        assert!(
+            said.starts_with(&start),
+            "{said:?} should begin with {start:?}"
+        );
+    }
+}
+
+#[test]
+fn a_log_that_nobody_sees_on_a_terminal_has_no_colours() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = taken.local_addr().expect("it listens").to_string();
+    let output = coordinatord(&["--listen", &address]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("WARN") && !said.contains('\u{1b}'),
+        "{said:?}"
+    );
+}
