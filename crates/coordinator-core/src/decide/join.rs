@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::incarnation::is_copy_of_join;
+use super::incarnation::{is_copy_of_join, is_same_process};
 use super::{answer, fence, recompute, report};
 use crate::draft::Draft;
 use crate::input::Heartbeat;
@@ -84,13 +84,13 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
     answer::answer(draft, heartbeat)
 }
 
-/// Ends the quarantine of the process that is recorded under this id, if the join comes from it: the same instance, or neither
-/// names one (rule O6).
+/// Ends the quarantine of the process that is recorded under this id, if the join certainly comes from it (rule O6). Of two processes
+/// that name no instance either may be alive: what one says does not prove that the other has stopped.
 fn end_own_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let Some(member) = draft.group().member(&heartbeat.member) else {
         return;
     };
-    if member.instance != heartbeat.instance {
+    if !is_same_process(member, heartbeat) {
         return;
     }
     let epoch = member.epoch;

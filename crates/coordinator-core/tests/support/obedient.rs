@@ -146,12 +146,10 @@ impl Bench {
             return;
         }
         self.replaced += 1;
-        let is_plain = client.is_plain();
-        let successor = Client::new(&client.name, self.replaced, is_plain);
+        let successor = Client::new(&client.name, self.replaced, client.is_plain());
         self.note(index, "is replaced");
         self.clients[index].is_replaced = true;
-        // Of two plain processes that live under one id, either may claim that it is the other and has stopped: rule O6 believes it.
-        if is_plain || choices.below(2) == 0 {
+        if choices.below(2) == 0 {
             self.clients[index].die();
         }
         self.clients.push(successor);
