@@ -146,7 +146,8 @@ impl<H: Handler> MemberClientBuilder<H> {
         self
     }
 
-    /// How long leaving may take; 30 s unless set.
+    /// How long leaving may take; 30 s unless set. A process that is not in the group when it is told to end takes one heartbeat
+    /// interval at most.
     #[must_use]
     pub fn shutdown_timeout(mut self, limit: Duration) -> Self {
         self.machine.shutdown_timeout_ms = millis(limit);

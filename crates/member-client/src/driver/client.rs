@@ -143,7 +143,8 @@ pub struct StoppedMember {
 }
 
 impl RunningClient {
-    /// The id and health of every member.
+    /// The id and health of every member, as its heartbeats tell: whether it is in the group. Shards that can't be read and
+    /// records that can't be handled show in [`Self::metrics`] (`reconnects`, `handler_errors`) and in the log.
     #[must_use]
     pub fn health(&self) -> Vec<(String, Health)> {
         self.members

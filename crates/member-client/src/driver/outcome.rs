@@ -46,7 +46,10 @@ fn tell(request: &HeartbeatRequest, response: &HeartbeatResponse) {
         HeartbeatStatus::UnknownMemberId if request.member_epoch == protocol::JOIN_EPOCH => {
             tracing::warn!(%member_id, "the member is not let in: there is no such stream or consumer group; it keeps trying");
         }
-        HeartbeatStatus::UnknownMemberId | HeartbeatStatus::FencedMemberEpoch => {
+        // Whoever leaves has nothing to lose by not being known.
+        HeartbeatStatus::UnknownMemberId | HeartbeatStatus::FencedMemberEpoch
+            if request.member_epoch != protocol::LEAVE_EPOCH =>
+        {
             tracing::warn!(%member_id, status = ?response.status, "the coordinator does not count this process as the member any more");
         }
         _ => {}

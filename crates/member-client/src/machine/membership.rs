@@ -34,14 +34,17 @@ impl MemberMachine {
         if self.shutdown_until.is_some() {
             return;
         }
-        self.shutdown_until = Some(now.plus(self.settings.shutdown_timeout_ms));
+        if self.phase == Phase::Joining {
+            // There is nothing to finish, and nobody to tell but a coordinator that may have heard the join: one more try,
+            // now and not after the pause before the next join.
+            self.not_before = now;
+            let interval = self.timing.heartbeat_interval_ms;
+            self.shutdown_limit_ms = self.shutdown_limit_ms.min(interval);
+        }
+        self.shutdown_until = Some(now.plus(self.shutdown_limit_ms));
         match self.phase {
             Phase::New => self.stop(StopReason::Left, actions),
             Phase::Joining | Phase::Member => {
-                if self.phase == Phase::Joining {
-                    // The pause was for joining again; there is nothing to finish first.
-                    self.not_before = now;
-                }
                 self.phase = Phase::Leaving;
                 self.may_start = false;
                 self.urgent = true;
@@ -72,7 +75,7 @@ impl MemberMachine {
             if !matches!(self.phase, Phase::Clearing(_)) && self.shards.abandon_all() {
                 actions.push(Action::AbandonShards);
             }
-            let timeout_ms = self.settings.shutdown_timeout_ms;
+            let timeout_ms = self.shutdown_limit_ms;
             return self.stop(StopReason::ShutdownTimedOut { timeout_ms }, actions);
         }
         if self.shards.is_empty()

@@ -72,6 +72,8 @@ pub struct MemberMachine {
     /// How often in a row the member was thrown out, soon after it had joined, without having done anything wrong.
     takeovers: u32,
     shutdown_until: Option<MonotonicMillis>,
+    /// How long that is from when it was told to end.
+    shutdown_limit_ms: u64,
     health: Health,
     jitter: Jitter,
 }
@@ -109,6 +111,7 @@ impl MemberMachine {
             draining_since: None,
             takeovers: 0,
             shutdown_until: None,
+            shutdown_limit_ms: settings.shutdown_timeout_ms,
             health: Health::Starting,
             jitter: Jitter::new(settings.jitter_seed),
             settings,

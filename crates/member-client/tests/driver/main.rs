@@ -6,6 +6,7 @@ mod coordinator;
 mod faults;
 mod handing_over;
 mod membership;
+mod permissions;
 mod reading;
 mod recovery;
 mod scene;

@@ -3,7 +3,7 @@
 use member_client::machine::{Event, FailureKind, StopReason};
 use protocol::{HeartbeatStatus, RevokeState};
 
-use crate::bench::{Bench, CLIENT_LEASE};
+use crate::bench::{Bench, CLIENT_LEASE, INTERVAL};
 
 #[test]
 fn a_member_leaves_after_it_has_drained_and_reported_everything() {
@@ -88,6 +88,29 @@ fn a_shutdown_between_two_attempts_to_join_leaves_at_once() {
     assert_eq!(leave.member_epoch, -1);
     bench.status(HeartbeatStatus::UnknownMemberId, &[]);
     assert_eq!(bench.ended, Some(StopReason::Left));
+}
+
+/// A process that could not even join, because the coordinator is away, does not hold up its end for that.
+#[test]
+fn a_member_that_never_got_in_tries_to_leave_for_one_interval_only() {
+    let mut bench = Bench::new();
+    bench.start();
+    bench.fail(FailureKind::Unavailable);
+    bench.handle(Event::Shutdown);
+    let end = bench.now + INTERVAL;
+    while bench.ended.is_none() {
+        if bench.request.is_some() {
+            bench.fail(FailureKind::Unavailable);
+        }
+        bench.run_to_deadline();
+    }
+    assert_eq!(bench.now, end);
+    assert_eq!(
+        bench.ended,
+        Some(StopReason::ShutdownTimedOut {
+            timeout_ms: INTERVAL
+        })
+    );
 }
 
 #[test]

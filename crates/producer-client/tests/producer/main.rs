@@ -5,6 +5,7 @@ mod batches;
 mod cluster;
 mod coordinator;
 mod leases;
+mod permissions;
 mod publishing;
 mod refusals;
 mod settings;
