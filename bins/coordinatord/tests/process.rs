@@ -105,6 +105,9 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     let (code, _, errors) = run(&["--config", file.to_str().unwrap(), "--check-config"]);
     assert_eq!(code, Some(2));
     assert!(errors.contains("hartbeat-interval"), "{errors}");
+    std::fs::write(&file, "member-lease-ttl = 30\n").unwrap();
+    let (_, _, errors) = run(&["--config", file.to_str().unwrap(), "--check-config"]);
+    assert!(errors.contains("a duration such as \"3s\""), "{errors}");
     let (code, shown, _) = run(&["--check-config"]);
     assert_eq!(
         (code, shown.as_str()),

@@ -79,7 +79,7 @@ impl RedisPlane {
             Err(failure) => match failure.code.as_deref() {
                 Some("BUSYGROUP") => Ok(false),
                 Some("WRONGTYPE") => Ok(true),
-                _ => Err(failed(failure)),
+                _ => Err(failed_at(key, failure)),
             },
         }
     }
@@ -169,6 +169,22 @@ fn make_command(key: &str, group: &ConsumerGroup) -> Cmd {
         .arg("0")
         .arg("MKSTREAM");
     command
+}
+
+/// What went wrong with one stream, said with its key: Redis itself does not name it.
+fn failed_at(key: &str, failure: Failure) -> PlaneError {
+    match failed(failure) {
+        PlaneError::Failed {
+            reason,
+            retryable,
+            source,
+        } => PlaneError::Failed {
+            reason: format!("XGROUP CREATE {key}: {reason}"),
+            retryable,
+            source,
+        },
+        other => other,
+    }
 }
 
 fn failed(failure: Failure) -> PlaneError {

@@ -10,7 +10,7 @@ use crate::error::Cause;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PlaneError {
     /// Keys of that name exist and are not ours. Nothing was written.
-    #[error("these keys exist already and were not created by this coordinator: {}", keys.join(", "))]
+    #[error("these keys exist already and belong to no recorded stream (they may be what a deleted one left): {}", keys.join(", "))]
     ForeignKeys {
         /// The keys, the first few of them.
         keys: Vec<String>,

@@ -141,6 +141,12 @@ fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write
                 }
                 tracing::warn!(group = describe(&task.id), %member, ?cause, "member fenced");
             }
+            Write::MemberJoined { member, .. } => {
+                tracing::info!(group = describe(&task.id), %member, "member joined");
+            }
+            Write::MemberLeft { member } => {
+                tracing::info!(group = describe(&task.id), %member, "member leaves");
+            }
             Write::TargetAssigned { .. } => metrics::rebalanced(&task.id),
             _ => {}
         }

@@ -46,6 +46,9 @@ impl Engine {
         let (engine, creation) = (self.clone(), creation.clone());
         let creating = tokio::spawn(async move {
             let outcome = engine.create_begun(&creation).await;
+            if let Ok(record) = &outcome {
+                tracing::info!(group = %record.id, shards = %record.shard_count, "group created");
+            }
             drop(begun);
             outcome
         });

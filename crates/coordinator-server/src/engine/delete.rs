@@ -25,7 +25,9 @@ impl Engine {
         let _begun = self.begin_change()?;
         let (answer, outcome) = oneshot::channel();
         self.ask(group, Ask::Delete { force, answer })?;
-        outcome.await.map_err(|_| EngineError::Interrupted)?
+        let record = outcome.await.map_err(|_| EngineError::Interrupted)??;
+        tracing::info!(%group, force, "group deleted");
+        Ok(record)
     }
 }
 

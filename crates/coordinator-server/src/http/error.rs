@@ -19,6 +19,8 @@ const RETRY_SECONDS: &str = "1";
 pub(crate) struct ApiError {
     code: ErrorCode,
     message: String,
+    /// Whether the same request may succeed later without anybody's doing.
+    passes_by_itself: bool,
 }
 
 impl ApiError {
@@ -26,6 +28,7 @@ impl ApiError {
         Self {
             code,
             message: message.into(),
+            passes_by_itself: true,
         }
     }
 
@@ -49,7 +52,7 @@ impl IntoResponse for ApiError {
             );
             headers.insert(WWW_AUTHENTICATE, schemes);
         }
-        if status == StatusCode::SERVICE_UNAVAILABLE {
+        if status == StatusCode::SERVICE_UNAVAILABLE && self.passes_by_itself {
             headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
         }
         response
@@ -58,7 +61,19 @@ impl IntoResponse for ApiError {
 
 impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
-        let message = with_sources(&error);
+        // The causes are the driver's own words: of use to whoever reads the log, not to a client.
+        if let Some(cause) = std::error::Error::source(&error) {
+            tracing::debug!(%error, %cause, "a request failed");
+        }
+        let message = error.to_string();
+        let passes_by_itself = !matches!(
+            error,
+            EngineError::Store(StoreError::Refused { .. } | StoreError::Corrupt { .. })
+                | EngineError::Plane(PlaneError::Failed {
+                    retryable: false,
+                    ..
+                })
+        );
         let code = match error {
             EngineError::GroupNotFound => ErrorCode::GroupNotFound,
             EngineError::GroupExists => ErrorCode::GroupAlreadyExists,
@@ -85,23 +100,11 @@ impl From<EngineError> for ApiError {
                 ErrorCode::StoreUnavailable
             }
         };
-        Self { code, message }
-    }
-}
-
-/// An error with its causes; none is said twice.
-fn with_sources(error: &dyn std::error::Error) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let text = cause.to_string();
-        if !message.contains(&text) {
-            message.push_str(": ");
-            message.push_str(&text);
+        Self {
+            passes_by_itself,
+            ..Self::new(code, message)
         }
-        source = cause.source();
     }
-    message
 }
 
 impl From<AuthError> for ApiError {
