@@ -52,7 +52,7 @@ fn beat(group: &mut Group, heartbeat: Heartbeat) -> HeartbeatReply {
     group.apply(&step.writes);
     match step.reply {
         Reply::Heartbeat(reply) => reply,
-        Reply::Done => unreachable!("a heartbeat is answered"),
+        Reply::Scale(_) | Reply::Done => unreachable!("a heartbeat is answered"),
     }
 }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::group::Group;
 use crate::holding::{Holding, Phase, Quarantine};
 use crate::member::{MemberRecord, MemberState, remember};
+use crate::migration::FINISHED_KEPT;
 use crate::names::MemberId;
 use crate::numbers::{MemberEpoch, ShardIndex};
 use crate::record::Provisioning;
@@ -29,6 +30,11 @@ impl Group {
                 self.record.assignment_epoch = *epoch;
                 self.record.target = target.clone();
             }
+            Write::ShardCountChanged { to } => self.record.shard_count = *to,
+            Write::MigrationStarted { .. }
+            | Write::MigrationMoved { .. }
+            | Write::LeavingShardChanged { .. }
+            | Write::MigrationFinished { .. } => self.apply_to_migration(write),
             Write::GroupProvisioned => self.record.provisioning = Provisioning::Done,
             Write::QuarantineOpened { quarantine, .. } => self.apply_quarantine_opened(quarantine),
             Write::QuarantineCut {
@@ -49,6 +55,48 @@ impl Group {
             }
             Write::QuarantineEnded { member, epoch } => self.apply_quarantine_ended(member, *epoch),
             about_member => self.apply_to_member(about_member),
+        }
+    }
+
+    fn apply_to_migration(&mut self, write: &Write) {
+        if let Write::MigrationStarted { migration } = write {
+            self.record.migration = Some(migration.clone());
+        }
+        let Some(migration) = &mut self.record.migration else {
+            return;
+        };
+        match write {
+            Write::MigrationMoved {
+                state,
+                at,
+                seen_from,
+                leaving,
+            } => {
+                migration.state = *state;
+                migration.updated_at = *at;
+                migration.seen_from = *seen_from;
+                migration.leaving.clone_from(leaving);
+            }
+            Write::LeavingShardChanged { leaving } => {
+                let mut known = migration.leaving.iter_mut();
+                if let Some(known) = known.find(|known| known.shard == leaving.shard) {
+                    known.clone_from(leaving);
+                }
+            }
+            Write::MigrationFinished { state, at } => {
+                migration.state = *state;
+                migration.updated_at = *at;
+                self.record
+                    .finished_migrations
+                    .extend(self.record.migration.take());
+                let too_many = self
+                    .record
+                    .finished_migrations
+                    .len()
+                    .saturating_sub(FINISHED_KEPT);
+                self.record.finished_migrations.drain(..too_many);
+            }
+            _ => {}
         }
     }
 

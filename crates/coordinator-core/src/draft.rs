@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Rule O5a: a shard that its target owner holds already and that became assignable to it anew is its own from this version on.
-    fn raise_since(&mut self) {
+    pub(crate) fn raise_since(&mut self) {
         for shard in core::mem::take(&mut self.touched) {
             let Some(member) = self.group().record.target.owner(shard).cloned() else {
                 continue;

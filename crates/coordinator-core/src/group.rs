@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::member::MemberRecord;
+use crate::migration::LeavingPhase;
 use crate::names::{GroupId, MemberId};
 use crate::numbers::{MetadataVersion, ShardIndex};
 use crate::record::{GroupRecord, RecordError};
@@ -81,10 +82,16 @@ impl Group {
             .filter(|(_, member)| member.is_live())
     }
 
-    /// The shards that must have a target owner. Rule A1.
+    /// The shards that must have a target owner: those that producers are routed to, and those that leave and are not yet proven empty.
+    /// Rules A1 and G3.
     #[must_use]
     pub fn assignable(&self) -> ShardSet {
-        self.record.shard_count.shards().collect()
+        let leaving = self
+            .record
+            .migration
+            .iter()
+            .flat_map(|it| it.leaving_in(LeavingPhase::Draining));
+        self.record.shard_count.shards().chain(leaving).collect()
     }
 
     /// Whether a shard must not be given to a member because somebody else may be reading it. Rule O3.

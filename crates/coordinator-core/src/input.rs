@@ -1,9 +1,11 @@
 //! What a group is asked to decide: facts that happened and requests that were made. Already validated, not yet judged.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use crate::names::{InstanceId, MemberId, RequestId};
-use crate::numbers::{Concurrency, MetadataVersion, Sequence, ShardIndex};
+use crate::evidence::{OpenCondition, ShardEvidence};
+use crate::names::{ConsumerGroup, InstanceId, MemberId, RequestId, ReshardingId};
+use crate::numbers::{Concurrency, MetadataVersion, Sequence, ShardCount, ShardIndex};
 use crate::shard_set::ShardSet;
 
 /// The protocol version that this core decides for. Rule H1.
@@ -18,6 +20,48 @@ pub enum Input {
     TickDue,
     /// The group's streams and consumer groups exist now.
     ProvisioningFinished,
+    /// The stream is to have another number of shards (rules G1 and G9).
+    ScaleRequested {
+        /// What the change is to be called.
+        resharding: ReshardingId,
+        /// The number.
+        target: ShardCount,
+    },
+    /// The streams of a change exist, with all their consumer groups (rule G1).
+    MigrationProvisioned {
+        /// The change.
+        resharding: ReshardingId,
+    },
+    /// Shards that leave were looked at (rule G4).
+    DrainObserved {
+        /// The change.
+        resharding: ReshardingId,
+        /// What was read of each.
+        evidence: Vec<(ShardIndex, ShardEvidence)>,
+        /// All groups of the stream that coordinators know.
+        coordinated: Vec<ConsumerGroup>,
+    },
+    /// Shards were taken away, proven empty in the same step (rule G5).
+    ShardsRetired {
+        /// The change.
+        resharding: ReshardingId,
+        /// The shards.
+        shards: ShardSet,
+    },
+    /// A shard was not taken away: something was written to it meanwhile (rule G5).
+    RetireRefused {
+        /// The change.
+        resharding: ReshardingId,
+        /// The shard.
+        shard: ShardIndex,
+        /// What stands against it.
+        open: Vec<OpenCondition>,
+    },
+    /// A change is to be taken back (rule G8).
+    RollbackRequested {
+        /// The change.
+        resharding: ReshardingId,
+    },
     /// The group is to be deleted.
     DeletionRequested {
         /// Even if members are active.
@@ -51,7 +95,7 @@ pub struct Heartbeat {
     /// Every shard that it owns (rule O5b).
     pub owned: ShardSet,
     /// Every shard that it is letting go of.
-    pub revoking: alloc::vec::Vec<Revoking>,
+    pub revoking: Vec<Revoking>,
     /// The shards that it reports progress of (rule O8).
     pub progress: ShardSet,
 }

@@ -29,10 +29,12 @@
 extern crate alloc;
 
 pub mod assign;
+pub mod evidence;
 pub mod holding;
 pub mod input;
 pub mod invariants;
 pub mod member;
+pub mod migration;
 pub mod names;
 pub mod numbers;
 pub mod record;

@@ -123,6 +123,16 @@ impl fmt::Display for GroupId {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId(Arc<str>);
 
+/// The name of one change of the shard count, the same in all groups of a stream. Opaque.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ReshardingId(Arc<str>);
+
+impl fmt::Display for ReshardingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A client's name for one of its requests. Opaque.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(Arc<str>);
@@ -152,4 +162,5 @@ macro_rules! opaque {
 }
 
 opaque!(InstanceId);
+opaque!(ReshardingId);
 opaque!(RequestId);

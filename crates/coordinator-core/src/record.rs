@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::holding::{Holding, Quarantine};
 use crate::member::MemberRecord;
+use crate::migration::Migration;
 use crate::names::{GroupId, MemberId};
 use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion, ShardCount, ShardIndex};
 use crate::target::Target;
@@ -41,6 +42,10 @@ pub struct GroupRecord {
     pub target: Target,
     /// What nobody may be given yet (rule O6).
     pub quarantines: Vec<Quarantine>,
+    /// The change of the shard count that is under way (section 8).
+    pub migration: Option<Migration>,
+    /// Those that are over, the latest last (rule M2).
+    pub finished_migrations: Vec<Migration>,
 }
 
 impl GroupRecord {
@@ -57,6 +62,17 @@ impl GroupRecord {
             members: BTreeMap::new(),
             target: Target::default(),
             quarantines: Vec::new(),
+            migration: None,
+            finished_migrations: Vec::new(),
+        }
+    }
+
+    /// The record of a further group of a stream: it takes the stream's count and the change that is under way (rule G10).
+    #[must_use]
+    pub fn beside(id: GroupId, sibling: &Self, provisioning: Provisioning) -> Self {
+        Self {
+            migration: sibling.migration.clone(),
+            ..Self::new(id, sibling.shard_count, provisioning)
         }
     }
 
@@ -87,6 +103,17 @@ impl GroupRecord {
         }
         for quarantine in &self.quarantines {
             check_holdings(&quarantine.holdings)?;
+        }
+        for leaving in self
+            .migration
+            .iter()
+            .flat_map(|migration| &migration.leaving)
+        {
+            if !ShardCount::MAX.contains(leaving.shard) {
+                return Err(RecordError::ShardOutOfRange {
+                    shard: leaving.shard,
+                });
+            }
         }
         for (id, _) in self.target.iter() {
             if !self

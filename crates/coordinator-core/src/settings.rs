@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::assign::{AssignmentStrategy, Sticky};
+use crate::evidence::DrainProof;
 use crate::time::Millis;
 
 /// Times and strategy of a group. Built by [`Settings::validated`] only.
@@ -13,6 +14,7 @@ pub struct Settings {
     rebalance_timeout: Millis,
     stale_member_retention: Millis,
     strategy: &'static dyn AssignmentStrategy,
+    drain_proof: DrainProof,
 }
 
 /// Times before they are checked. The default is that of protocol version 1 (rule T1).
@@ -124,6 +126,7 @@ impl Settings {
             rebalance_timeout,
             stale_member_retention,
             strategy,
+            drain_proof: DrainProof::default(),
         })
     }
 
@@ -160,6 +163,21 @@ impl Settings {
     #[must_use]
     pub const fn stale_member_retention(&self) -> Millis {
         self.stale_member_retention
+    }
+
+    /// The same settings with another proof of a shard's being drained (rule G4).
+    #[must_use]
+    pub const fn with_drain_proof(self, drain_proof: DrainProof) -> Self {
+        Self {
+            drain_proof,
+            ..self
+        }
+    }
+
+    /// What counts as proof of a shard's being drained (rule G4).
+    #[must_use]
+    pub const fn drain_proof(&self) -> DrainProof {
+        self.drain_proof
     }
 
     /// How target assignments are computed (rule A8).

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::migration::MigrationState;
+use crate::names::ReshardingId;
 use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion};
 use crate::shard_set::ShardSet;
 use crate::write::Write;
@@ -13,6 +15,35 @@ pub struct Step {
     pub writes: Vec<Write>,
     /// What may be said then.
     pub reply: Reply,
+    /// What is to be done then. Every effect may be repeated: it is asked for until its outcome is an input.
+    pub effects: Vec<Effect>,
+}
+
+/// Something to be done to shard streams, by whoever can. The same for as long as the record asks for it, so that any coordinator goes on where
+/// another ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Make the streams of shards, with all consumer groups of the stream (rule G1).
+    Provision {
+        /// The change.
+        resharding: ReshardingId,
+        /// The shards; none where shards only leave.
+        shards: ShardSet,
+    },
+    /// Look whether shards are drained (rule G4).
+    ReadDrainEvidence {
+        /// The change.
+        resharding: ReshardingId,
+        /// The shards.
+        shards: ShardSet,
+    },
+    /// Take shards away, each only if the same step proves it drained (rule G5). To be done once every group of the stream asks for it.
+    Retire {
+        /// The change.
+        resharding: ReshardingId,
+        /// The shards.
+        shards: ShardSet,
+    },
 }
 
 /// What may be said.
@@ -20,8 +51,21 @@ pub struct Step {
 pub enum Reply {
     /// To a member.
     Heartbeat(HeartbeatReply),
+    /// To whoever asked for another number of shards.
+    Scale(ScaleReply),
     /// It is done.
     Done,
+}
+
+/// What becomes of a request for another number of shards. Rule G9.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScaleReply {
+    /// The change was recorded.
+    Started(ReshardingId),
+    /// The same change had been recorded and goes on.
+    Resumed(ReshardingId),
+    /// The stream has that number already.
+    NothingToDo,
 }
 
 /// A decision about a heartbeat that needs no commit. Rule H17.
@@ -89,8 +133,26 @@ impl HeartbeatReply {
 }
 
 /// Why a request is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
+    /// Rule G9: one change at a time.
+    #[error("the shard count is being changed already, by {active}")]
+    ActiveMigration {
+        /// The change that is under way.
+        active: ReshardingId,
+    },
+    /// No such change is known.
+    #[error("no change of the shard count is called {wanted}")]
+    UnknownMigration {
+        /// What was asked for.
+        wanted: ReshardingId,
+    },
+    /// Rule G8: shards are on their way out, or all is over.
+    #[error("the change is {state:?}; it can be taken back only while it is Preparing or Active")]
+    RollbackNotAllowed {
+        /// How far the change is.
+        state: MigrationState,
+    },
     /// A group is not deleted from under its members without force.
     #[error(
         "{active} members are active or may still be reading; stop them and wait for one lease, or force the deletion"

@@ -2,12 +2,15 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use crate::holding::{Phase, Quarantine};
 use crate::member::MemberRecord;
+use crate::migration::{LeavingShard, Migration, MigrationState};
 use crate::names::{InstanceId, MemberId, RequestId};
 use crate::numbers::{
-    AssignmentEpoch, Concurrency, GroupEpoch, MemberEpoch, MetadataVersion, Sequence, ShardIndex,
+    AssignmentEpoch, Concurrency, GroupEpoch, MemberEpoch, MetadataVersion, Sequence, ShardCount,
+    ShardIndex,
 };
 use crate::target::Target;
 use crate::time::{Millis, Timestamp};
@@ -63,6 +66,39 @@ pub enum Write {
     },
     /// The group's streams exist now.
     GroupProvisioned,
+    /// A change of the shard count was recorded (rule G1).
+    MigrationStarted {
+        /// The change.
+        migration: Migration,
+    },
+    /// A change of the shard count went on.
+    MigrationMoved {
+        /// How far it is now.
+        state: MigrationState,
+        /// When.
+        at: Timestamp,
+        /// The version that members must have seen before shards are looked at (rule G4).
+        seen_from: MetadataVersion,
+        /// The shards that leave from now on.
+        leaving: Vec<LeavingShard>,
+    },
+    /// A shard that leaves was looked at, proven empty, or retired (rules G4 and G5).
+    LeavingShardChanged {
+        /// The shard and how far it is now.
+        leaving: LeavingShard,
+    },
+    /// A change of the shard count is over.
+    MigrationFinished {
+        /// How it ended.
+        state: MigrationState,
+        /// When.
+        at: Timestamp,
+    },
+    /// Producers are routed to another number of shards (rules G2 and G8).
+    ShardCountChanged {
+        /// The new count.
+        to: ShardCount,
+    },
     /// A member joined or rejoined (rules H7, H9, H11). Replaces what was recorded under its id.
     MemberJoined {
         /// The member.

@@ -47,6 +47,7 @@ fn h14_h16_a_first_report_is_taken_over_and_the_whole_step_says_so() {
             progress: support::set(&[0]),
             ..joined
         }),
+        effects: vec![],
     };
     assert_eq!(step, expected);
 }

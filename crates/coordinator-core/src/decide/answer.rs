@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::migration;
 use crate::draft::Draft;
 use crate::group::Group;
 use crate::input::Heartbeat;
@@ -13,6 +14,7 @@ use crate::write::Write;
 /// Answers a live member with today's decision, and records what this answer grants.
 pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
+    migration::advance(draft);
     set_rebalance_deadline(draft, id);
     issue_epoch(draft, id);
     grant(draft, heartbeat);

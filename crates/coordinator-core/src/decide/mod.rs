@@ -6,6 +6,7 @@ mod heartbeat;
 mod incarnation;
 mod join;
 mod maintenance;
+mod migration;
 mod recompute;
 mod report;
 mod settle;
@@ -33,7 +34,17 @@ impl Group {
             }
             Input::TickDue => {
                 maintenance::maintain(&mut draft);
+                migration::advance(&mut draft);
                 Reply::Done
+            }
+            about_shards @ (Input::ScaleRequested { .. }
+            | Input::MigrationProvisioned { .. }
+            | Input::DrainObserved { .. }
+            | Input::ShardsRetired { .. }
+            | Input::RetireRefused { .. }
+            | Input::RollbackRequested { .. }) => {
+                maintenance::maintain(&mut draft);
+                decide_migration(&mut draft, about_shards)?
             }
             Input::ProvisioningFinished => {
                 if self.record.provisioning == Provisioning::Pending {
@@ -48,9 +59,12 @@ impl Group {
                 Reply::Done
             }
         };
+        draft.raise_since();
+        let effects = migration::effects(draft.group());
         Ok(Step {
             writes: draft.finish(),
             reply,
+            effects,
         })
     }
 
@@ -96,6 +110,36 @@ fn decide_heartbeat(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
     }
     maintenance::maintain(draft);
     heartbeat::judge(draft, heartbeat)
+}
+
+/// Section 8: what is asked, or has happened, of a change of the shard count.
+fn decide_migration(draft: &mut Draft<'_>, input: &Input) -> Result<Reply, Rejection> {
+    match input {
+        Input::ScaleRequested { resharding, target } => {
+            return migration::scale(draft, resharding, *target).map(Reply::Scale);
+        }
+        Input::RollbackRequested { resharding } => migration::rollback(draft, resharding)?,
+        Input::MigrationProvisioned { resharding } => migration::provisioned(draft, resharding),
+        Input::DrainObserved {
+            resharding,
+            evidence,
+            coordinated,
+        } => {
+            migration::drain_observed(draft, resharding, evidence, coordinated);
+        }
+        Input::ShardsRetired { resharding, shards } => {
+            migration::shards_retired(draft, resharding, shards)
+        }
+        Input::RetireRefused {
+            resharding,
+            shard,
+            open,
+        } => {
+            migration::retire_refused(draft, resharding, *shard, open);
+        }
+        _ => {}
+    }
+    Ok(Reply::Done)
 }
 
 /// Rules H1 and H2: what is refused whoever sends it, without a look at the group.

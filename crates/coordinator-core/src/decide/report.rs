@@ -90,6 +90,8 @@ fn take_over(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     renew_lease(draft, heartbeat);
     confirm_epoch(draft, heartbeat);
     recompute::recompute_if_due(draft);
+    // Before the answer, which may rest on what the member has seen; and after it, for the position of a message whose answer changes something.
+    note_report(draft, heartbeat);
     let reply = answer::answer(draft, heartbeat);
     note_report(draft, heartbeat);
     reply
@@ -128,7 +130,8 @@ fn note_report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
         sequence: heartbeat.sequence.max(member.sequence),
         lease_ttl: promised_lease(draft, member),
     };
-    if draft.changes_record() || is_news(member, &report) {
+    let is_later = draft.changes_record() && member.sequence != report.sequence;
+    if is_later || is_news(member, &report) {
         draft.write(Write::MemberReported {
             member: heartbeat.member.clone(),
             report,

@@ -5,6 +5,7 @@ pub mod beat;
 pub mod choices;
 pub mod client;
 pub mod obedient;
+pub mod shards;
 
 use std::collections::BTreeMap;
 
@@ -104,7 +105,9 @@ impl World {
             let mut is_at_rest = true;
             for (member, last) in members.iter_mut() {
                 let beat = obeying(member, last);
-                is_at_rest &= self.group.decide_steady(&beat.clone().build()).is_some();
+                let knows_all = last.metadata_version == self.group.metadata_version();
+                is_at_rest &=
+                    knows_all && self.group.decide_steady(&beat.clone().build()).is_some();
                 *last = self.beat(beat);
                 assert_eq!(last.status, HeartbeatStatus::Ok, "{member}");
             }
@@ -113,6 +116,13 @@ impl World {
             }
         }
         panic!("the group does not come to rest: {:?}", self.group.record());
+    }
+
+    /// Every member heartbeats once.
+    pub fn settle_partly(&mut self, members: &mut BTreeMap<&'static str, HeartbeatReply>) {
+        for (member, last) in members.iter_mut() {
+            *last = self.beat(obeying(member, last));
+        }
     }
 
     /// A world with settled members.
@@ -180,7 +190,7 @@ pub fn numbers(shards: &ShardSet) -> Vec<u32> {
 pub fn reply(step: Step) -> HeartbeatReply {
     match step.reply {
         Reply::Heartbeat(reply) => reply,
-        Reply::Done => panic!("a heartbeat is answered"),
+        Reply::Scale(_) | Reply::Done => panic!("a heartbeat is answered"),
     }
 }
 

@@ -151,7 +151,11 @@ impl Engine {
         };
         let is_new_stream = siblings.is_empty();
         let provisioning = self.vacancy(creation, count, is_new_stream).await?;
-        let record = GroupRecord::new(creation.group.clone(), count, provisioning);
+        let id = creation.group.clone();
+        let record = match siblings.first() {
+            Some(sibling) => GroupRecord::beside(id, sibling, provisioning),
+            None => GroupRecord::new(id, count, provisioning),
+        };
         let stamp = self
             .store()
             .create(lock, &record)

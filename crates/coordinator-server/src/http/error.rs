@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use coordinator_core::step::Rejection;
 use protocol::{ErrorBody, ErrorCode};
 use store::{PlaneError, StoreError};
 
@@ -79,9 +80,18 @@ impl From<EngineError> for ApiError {
             EngineError::GroupExists => ErrorCode::GroupAlreadyExists,
             EngineError::StreamExists { .. } => ErrorCode::StreamPrefixAlreadyExists,
             EngineError::OtherShardCount { .. } => ErrorCode::InvalidRequest,
-            EngineError::Rejected(coordinator_core::step::Rejection::GroupHasActiveMembers {
-                ..
-            }) => ErrorCode::GroupHasActiveMembers,
+            EngineError::Rejected(Rejection::GroupHasActiveMembers { .. }) => {
+                ErrorCode::GroupHasActiveMembers
+            }
+            EngineError::Rejected(Rejection::ActiveMigration { .. }) => {
+                ErrorCode::ActiveMigrationExists
+            }
+            EngineError::Rejected(Rejection::UnknownMigration { .. }) => {
+                ErrorCode::MigrationNotFound
+            }
+            EngineError::Rejected(Rejection::RollbackNotAllowed { .. }) => {
+                ErrorCode::RollbackNotAllowed
+            }
             EngineError::Conflict => ErrorCode::StateVersionConflict,
             EngineError::Terminating | EngineError::Interrupted => {
                 ErrorCode::CoordinatorTerminating

@@ -15,6 +15,7 @@ use coordinator_core::target::Target;
 use serde::{Deserialize, Serialize};
 
 use super::member::StoredMember;
+use super::migration::StoredMigration;
 use super::quarantine::StoredQuarantine;
 
 /// The form of the record that this program writes and reads.
@@ -41,6 +42,10 @@ pub(crate) struct Aggregate {
     target: Vec<StoredTarget>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     quarantines: Vec<StoredQuarantine>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    migration: Option<StoredMigration>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    finished_migrations: Vec<StoredMigration>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -115,6 +120,12 @@ impl Aggregate {
                 .iter()
                 .map(StoredQuarantine::write)
                 .collect(),
+            migration: record.migration.as_ref().map(StoredMigration::write),
+            finished_migrations: record
+                .finished_migrations
+                .iter()
+                .map(StoredMigration::write)
+                .collect(),
         };
         serde_json::to_string(&aggregate).expect("numbers, texts and lists of them are always JSON")
     }
@@ -168,6 +179,10 @@ impl Aggregate {
         });
         let owners: Vec<_> = owners.collect::<Result<_, NameError>>()?;
         let quarantines = self.quarantines.into_iter().map(StoredQuarantine::read);
+        let finished = self
+            .finished_migrations
+            .into_iter()
+            .map(StoredMigration::read);
         Ok(GroupRecord {
             id,
             shard_count: ShardCount::new(self.shard_count),
@@ -181,6 +196,8 @@ impl Aggregate {
             members,
             target: Target::from_stored(owners)?,
             quarantines: quarantines.collect::<Result<_, NameError>>()?,
+            migration: self.migration.map(StoredMigration::read).transpose()?,
+            finished_migrations: finished.collect::<Result<_, NameError>>()?,
         })
     }
 }

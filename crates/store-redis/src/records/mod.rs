@@ -3,6 +3,7 @@
 mod aggregate;
 mod holdings;
 mod member;
+mod migration;
 mod progress;
 mod quarantine;
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use coordinator_core::evidence::{Open, OpenCondition};
 use coordinator_core::holding::{Holding, Phase, Quarantine};
 use coordinator_core::member::{MemberRecord, MemberState};
+use coordinator_core::migration::{LeavingPhase, LeavingShard, Migration, MigrationState};
 use coordinator_core::names::{
-    ConsumerGroup, GroupId, InstanceId, MemberId, RequestId, StreamPrefix,
+    ConsumerGroup, GroupId, InstanceId, MemberId, RequestId, ReshardingId, StreamPrefix,
 };
 use coordinator_core::numbers::{
     AssignmentEpoch, Concurrency, GroupEpoch, MemberEpoch, MetadataVersion, Sequence, ShardCount,
@@ -99,7 +101,50 @@ pub fn full_record(id: &GroupId) -> GroupRecord {
             holdings: Vec::new(),
         },
     ];
+    record.migration = Some(full_migration());
+    record.finished_migrations = vec![Migration {
+        id: ReshardingId::new("reshard-0"),
+        state: MigrationState::RolledBack,
+        leaving: Vec::new(),
+        ..full_migration()
+    }];
     record
+}
+
+fn full_migration() -> Migration {
+    let open = |condition| OpenCondition {
+        group: ConsumerGroup::parse("billing").unwrap(),
+        condition,
+    };
+    let leaving = |shard, phase, open| LeavingShard {
+        shard: ShardIndex::new(shard),
+        phase,
+        open,
+    };
+    Migration {
+        id: ReshardingId::new("reshard-1"),
+        from: ShardCount::new(9),
+        to: ShardCount::new(6),
+        state: MigrationState::Draining,
+        created_at: Timestamp::from_ms(1_700_000_000_001),
+        updated_at: Timestamp::from_ms(1_700_000_000_002),
+        seen_from: MetadataVersion::new(9_007_199_254_740_991),
+        leaving: vec![
+            leaving(
+                6,
+                LeavingPhase::Draining,
+                vec![
+                    open(Open::GroupMissing),
+                    open(Open::Pending(3)),
+                    open(Open::Lag(Some(4))),
+                    open(Open::Lag(None)),
+                    open(Open::Unread),
+                ],
+            ),
+            leaving(7, LeavingPhase::Drained, Vec::new()),
+            leaving(8, LeavingPhase::Retired, Vec::new()),
+        ],
+    }
 }
 
 fn full_member(name: &str, state: MemberState, first: u32) -> MemberRecord {
