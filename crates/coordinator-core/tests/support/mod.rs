@@ -6,6 +6,7 @@ pub mod choices;
 pub mod client;
 pub mod obedient;
 pub mod shards;
+pub mod streams;
 
 use std::collections::BTreeMap;
 
