@@ -7,14 +7,11 @@ use coordinator_core::assign::Sticky;
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::settings::{Settings, SettingsError, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{ConfigError, Credentials, ServerConfig};
+use coordinator_server::{ConfigError, Credentials, MAX_STREAM_SHARDS, ServerConfig};
 
 use crate::config::Config;
 use crate::duration::HumanDuration;
 use crate::secrets::without_password;
-
-/// As many shards as a Redis Cluster has slots.
-const MAX_SHARDS: u32 = 16_384;
 
 /// A configuration that can work.
 #[derive(Debug)]
@@ -54,7 +51,7 @@ pub(crate) enum Invalid {
     Empty { setting: &'static str },
     #[error("key-prefix: {value:?} must not contain braces, white space or control characters")]
     KeyPrefix { value: String },
-    #[error("default-shard-count must be 1 to {MAX_SHARDS}, not {value}")]
+    #[error("default-shard-count must be 1 to {MAX_STREAM_SHARDS}, not {value}")]
     ShardCount { value: u32 },
     #[error(transparent)]
     Timing(#[from] SettingsError),
@@ -89,7 +86,7 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
             value: config.key_prefix.clone(),
         });
     }
-    if !(1..=MAX_SHARDS).contains(&config.default_shard_count) {
+    if !(1..=MAX_STREAM_SHARDS).contains(&config.default_shard_count) {
         return Err(Invalid::ShardCount {
             value: config.default_shard_count,
         });

@@ -12,6 +12,9 @@ pub const DEFAULT_ADMIN_USERNAME: &str = "admin";
 /// The password that exists out of the box. A server with it refuses to listen beyond loopback.
 pub const DEFAULT_ADMIN_PASSWORD: &str = "admin";
 
+/// The most shards a stream can be created with: as many as a Redis Cluster has slots, since more would share them.
+pub const MAX_STREAM_SHARDS: u32 = 16_384;
+
 /// How a server is set up.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {

@@ -11,7 +11,8 @@ mod metrics;
 mod serve;
 
 pub use config::{
-    ConfigError, Credentials, DEFAULT_ADMIN_PASSWORD, DEFAULT_ADMIN_USERNAME, Limits, ServerConfig,
+    ConfigError, Credentials, DEFAULT_ADMIN_PASSWORD, DEFAULT_ADMIN_USERNAME, Limits,
+    MAX_STREAM_SHARDS, ServerConfig,
 };
 pub use engine::Deps;
 pub use serve::{ServeError, serve};

@@ -20,17 +20,11 @@ type Decided = Result<Reply, Rejection>;
 
 /// Decides under the right to change the group. Gives back what lost a race.
 pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
-    let known = task.cached.as_ref().map(|cached| &cached.snapshot);
-    let begun = match task.engine.store().begin(&task.id, known).await {
+    let begun = match task.begin().await {
         Ok(begun) => begun,
         Err(error) => return Err((asks, error.into())),
     };
-    if let Err(error) = task.see(begun.snapshot) {
-        task.engine.store().release(begun.lock).await;
-        return Err((asks, error.into()));
-    }
-    let Some(cached) = &task.cached else {
-        task.engine.store().release(begun.lock).await;
+    let (Some(begun), Some(cached)) = (begun, &task.cached) else {
         return Ok(asks);
     };
     let clock = task.engine.0.watchtower.clock(begun.now).await;

@@ -34,14 +34,8 @@ impl Engine {
 impl GroupTask {
     pub(super) async fn delete(&mut self, force: bool) -> Result<Arc<GroupRecord>, EngineError> {
         for _ in 0..ATTEMPTS {
-            let known = self.cached.as_ref().map(|cached| &cached.snapshot);
-            let begun = self.engine.store().begin(&self.id, known).await?;
-            if let Err(error) = self.see(begun.snapshot) {
-                self.engine.store().release(begun.lock).await;
-                return Err(error.into());
-            }
-            let Some(cached) = &self.cached else {
-                self.engine.store().release(begun.lock).await;
+            let begun = self.begin().await?;
+            let (Some(begun), Some(cached)) = (begun, &self.cached) else {
                 return Err(EngineError::GroupNotFound);
             };
             let clock = self.engine.0.watchtower.clock(begun.now).await;

@@ -6,8 +6,9 @@ use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::GroupId;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::step::HeartbeatReply;
+use coordinator_core::time::Timestamp;
 use coordinator_core::{Group, decide_without_group};
-use store::{Change, MemberProgress, Snapshot, StoreError};
+use store::{Begun, Change, GroupLock, MemberProgress, Snapshot, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::hub::VersionHub;
@@ -68,6 +69,12 @@ impl Cached {
             })?;
         Ok(Self { snapshot, group })
     }
+}
+
+/// The right to change a group, and the store's time when it was read.
+pub(super) struct Right {
+    pub(super) lock: GroupLock,
+    pub(super) now: Timestamp,
 }
 
 pub(super) struct GroupTask {
@@ -186,6 +193,23 @@ impl GroupTask {
         let known = self.cached.as_ref().map(|cached| &cached.snapshot);
         let snapshot = self.engine.store().load(&self.id, known).await?;
         self.see(snapshot)
+    }
+
+    /// Takes the right to change the group and sees it as it is. None where there is no such group: the right is given back then, as after a
+    /// failure.
+    pub(super) async fn begin(&mut self) -> Result<Option<Right>, StoreError> {
+        let known = self.cached.as_ref().map(|cached| &cached.snapshot);
+        let Begun {
+            lock,
+            snapshot,
+            now,
+        } = self.engine.store().begin(&self.id, known).await?;
+        let seen = self.see(snapshot);
+        if seen.is_err() || self.cached.is_none() {
+            self.engine.store().release(lock).await;
+            return seen.map(|()| None);
+        }
+        Ok(Some(Right { lock, now }))
     }
 
     /// Takes over what was read.

@@ -6,14 +6,12 @@ use axum::http::StatusCode;
 use coordinator_core::numbers::ShardCount;
 use protocol::{CreateStreamRequest, ErrorCode, StreamCreated};
 
+use crate::config::MAX_STREAM_SHARDS;
 use crate::engine::{Creation, EngineError};
 use crate::http::access::Writer;
 use crate::http::body::Decoded;
 use crate::http::path::StreamPath;
 use crate::http::{ApiError, App};
-
-/// As many shards as a Redis Cluster has slots: more would share them.
-const MAX_SHARDS: u32 = 16_384;
 
 pub(in crate::http) async fn create(
     State(app): State<App>,
@@ -52,9 +50,9 @@ pub(super) fn creation(
         return Err(ApiError::invalid("requestedBy must say who asks"));
     }
     let requested = match request.initial_shard_count {
-        Some(count) if count == 0 || count > MAX_SHARDS => {
+        Some(count) if count == 0 || count > MAX_STREAM_SHARDS => {
             return Err(ApiError::invalid(format!(
-                "initialShardCount must be 1 to {MAX_SHARDS}, not {count}"
+                "initialShardCount must be 1 to {MAX_STREAM_SHARDS}, not {count}"
             )));
         }
         count => count.map(ShardCount::new),
