@@ -42,6 +42,7 @@ fn clock() -> Clock {
     Clock {
         now: Timestamp::from_ms(1_000_000),
         coordination_since: Timestamp::from_ms(0),
+        doubted_at: None,
     }
 }
 
@@ -75,7 +76,7 @@ fn settled() -> (Group, Heartbeat) {
     }
     let steady = heartbeat(&names[500], Some(&answers[500]));
     assert!(
-        group.decide_steady(&steady).is_some(),
+        group.decide_steady(&steady, None).is_some(),
         "the group is at rest"
     );
     (group, steady)
@@ -85,7 +86,7 @@ fn heartbeats(criterion: &mut Criterion) {
     let (group, steady) = settled();
     let mut bench = criterion.benchmark_group(format!("{MEMBERS} members, {SHARDS} shards"));
     bench.bench_function("a heartbeat that changes nothing", |bencher| {
-        bencher.iter(|| group.decide_steady(black_box(&steady)));
+        bencher.iter(|| group.decide_steady(black_box(&steady), None));
     });
     let mut renamed = steady.clone();
     renamed.name = Some("renamed".to_owned());

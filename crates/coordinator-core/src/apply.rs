@@ -35,6 +35,22 @@ impl Group {
             | Write::MigrationMoved { .. }
             | Write::LeavingShardChanged { .. }
             | Write::MigrationFinished { .. } => self.apply_to_migration(write),
+            Write::WritesDoubted {
+                at,
+                hold_until,
+                floor,
+            } => {
+                self.record.group_epoch = *floor;
+                self.record.lineage.epoch_floor = *floor;
+                self.record.lineage.doubted_at = Some(*at);
+                self.record.lineage.hold_until = *hold_until;
+            }
+            Write::HoldCut { until } => self.record.lineage.hold_until = Some(*until),
+            Write::HoldEnded => self.record.lineage.hold_until = None,
+            Write::CorrectionOpened { correction } => {
+                self.record.lineage.correction = Some(correction.clone());
+            }
+            Write::CorrectionClosed => self.record.lineage.correction = None,
             Write::GroupProvisioned => self.record.provisioning = Provisioning::Done,
             Write::QuarantineOpened { quarantine, .. } => self.apply_quarantine_opened(quarantine),
             Write::QuarantineCut {
@@ -149,8 +165,26 @@ impl Group {
                     shard: *shard,
                     phase: Phase::Granted,
                     since: *since,
+                    is_claim: false,
                 };
-                self.apply_shard_granted(member, holding);
+                self.apply_shard_held(member, holding);
+            }
+            Write::ShardClaimed {
+                member,
+                shard,
+                phase,
+                since,
+            } => {
+                let holding = Holding {
+                    shard: *shard,
+                    phase: *phase,
+                    since: *since,
+                    is_claim: true,
+                };
+                self.apply_shard_held(member, holding);
+            }
+            Write::ClaimAccepted { member, shard } => {
+                self.change_holding(member, *shard, |holding| holding.is_claim = false);
             }
             Write::ShardReported {
                 member,
@@ -221,7 +255,7 @@ impl Group {
         });
     }
 
-    fn apply_shard_granted(&mut self, member: &MemberId, holding: Holding) {
+    fn apply_shard_held(&mut self, member: &MemberId, holding: Holding) {
         let mut added = false;
         self.change(member, |record| {
             if let Err(position) = record.find(holding.shard) {

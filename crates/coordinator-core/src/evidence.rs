@@ -41,7 +41,7 @@ pub enum DrainProof {
 }
 
 /// What stands against a shard's being drained.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OpenCondition {
     /// In which consumer group.
     pub group: ConsumerGroup,
@@ -50,7 +50,7 @@ pub struct OpenCondition {
 }
 
 /// What stands against it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Open {
     /// A coordinator's group that the stream does not have: whether it was handled there is not known.
     GroupMissing,

@@ -7,7 +7,7 @@ use crate::numbers::{MemberEpoch, MetadataVersion, ShardIndex};
 use crate::time::{Millis, Timestamp};
 
 /// How far a member has come with a shard that it holds. Rule O1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The member was told that it owns the shard and has not reported it yet. It may be reading already.
     Granted,
@@ -18,7 +18,7 @@ pub enum Phase {
 }
 
 /// One shard that a member holds. Rule O2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Holding {
     /// The shard.
     pub shard: ShardIndex,
@@ -26,12 +26,14 @@ pub struct Holding {
     pub phase: Phase,
     /// The version below which no report of the member can release the shard. Rule O5a.
     pub since: MetadataVersion,
+    /// Whether the member says that it reads the shard while nobody is known to have given it to the member (rule C2).
+    pub is_claim: bool,
 }
 
 /// What a member held when it was fenced or its process was replaced: nobody may be given it until the deadline. Rule O6.
 ///
 /// The process is told apart from its successor by its member id and the epoch that it had.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Quarantine {
     /// The member whose process was cut off.
     pub member: MemberId,

@@ -18,7 +18,7 @@
 //! let mut group = Group::restore(record, Settings::default())?;
 //!
 //! let now = Timestamp::from_ms(1_000);
-//! let step = group.decide(Clock { now, coordination_since: now }, &Input::TickDue)?;
+//! let step = group.decide(Clock { now, coordination_since: now, doubted_at: None }, &Input::TickDue)?;
 //! // Here a coordinator commits `step.writes`. Only then:
 //! group.apply(&step.writes);
 //! assert_eq!(group.next_deadline(), None);
@@ -33,6 +33,7 @@ pub mod evidence;
 pub mod holding;
 pub mod input;
 pub mod invariants;
+pub mod lineage;
 pub mod member;
 pub mod migration;
 pub mod names;

@@ -10,7 +10,7 @@ use crate::shard_set::ShardSet;
 use crate::time::{Millis, Timestamp};
 
 /// Where a member stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemberState {
     /// It reports and may own shards.
     Active,
@@ -23,7 +23,7 @@ pub enum MemberState {
 }
 
 /// Everything that is recorded of a member.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemberRecord {
     /// Where it stands.
     pub state: MemberState,

@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 pub const FINISHED_KEPT: usize = 100;
 
 /// How far a migration is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MigrationState {
     /// Recorded; its streams may not exist yet (rule G1).
     Preparing,
@@ -36,7 +36,7 @@ impl MigrationState {
 }
 
 /// How far a shard that leaves is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeavingPhase {
     /// It may hold entries that nobody has handled: it stays assignable (rule G3).
     Draining,
@@ -47,7 +47,7 @@ pub enum LeavingPhase {
 }
 
 /// A shard that leaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeavingShard {
     /// The shard.
     pub shard: ShardIndex,
@@ -58,7 +58,7 @@ pub struct LeavingShard {
 }
 
 /// One change of the shard count. All groups of a stream share it (rule G10).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Migration {
     /// Its name.
     pub id: ReshardingId,

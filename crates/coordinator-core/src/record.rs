@@ -6,6 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::holding::{Holding, Quarantine};
+use crate::lineage::Lineage;
 use crate::member::MemberRecord;
 use crate::migration::Migration;
 use crate::names::{GroupId, MemberId};
@@ -13,7 +14,7 @@ use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion, ShardCount, S
 use crate::target::Target;
 
 /// Whether the group's shard streams and consumer groups are known to exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Provisioning {
     /// The creation was recorded and its streams may be half made: no client sees the group yet.
     Pending,
@@ -22,7 +23,7 @@ pub enum Provisioning {
 }
 
 /// The record of one group: the source of truth.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GroupRecord {
     /// Which group it is.
     pub id: GroupId,
@@ -46,6 +47,8 @@ pub struct GroupRecord {
     pub migration: Option<Migration>,
     /// Those that are over, the latest last (rule M2).
     pub finished_migrations: Vec<Migration>,
+    /// What is known of writes that the store may have lost (section 6).
+    pub lineage: Lineage,
 }
 
 impl GroupRecord {
@@ -64,6 +67,7 @@ impl GroupRecord {
             quarantines: Vec::new(),
             migration: None,
             finished_migrations: Vec::new(),
+            lineage: Lineage::default(),
         }
     }
 

@@ -82,6 +82,10 @@ pub struct SteadyStep {
 pub enum HeartbeatStatus {
     /// The decision stands; new shards may be started.
     Ok,
+    /// The sender knows what the store has lost: it is to take over the versions, keep what it is assigned, and start nothing (rules H5 and H6).
+    SyncMetadata,
+    /// What it owns and is assigned stays; nothing may be started until all is known again (rules H18 and C8).
+    RevokePending,
     /// Nobody of that name is known (rules H3, H8, H13).
     UnknownMember,
     /// The sender is not, or no longer, the member (rules H5a, H12, H15, O7).

@@ -12,10 +12,10 @@ use crate::shard_set::ShardSet;
 static NOTHING: ShardSet = ShardSet::new();
 
 /// The target owner of every assignable shard. Cheap to copy.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Target(Arc<Inner>);
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 struct Inner {
     /// The owners, sorted.
     members: Vec<MemberId>,

@@ -70,4 +70,6 @@ pub struct Clock {
     /// Since when some coordinator has been ticking without a gap. Where that is not known, pass `now`:
     /// no lease is then judged to be over.
     pub coordination_since: Timestamp,
+    /// When the store last showed that it may have lost writes (rule C8); `None` if it never did.
+    pub doubted_at: Option<Timestamp>,
 }

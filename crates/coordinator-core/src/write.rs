@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::holding::{Phase, Quarantine};
+use crate::lineage::Correction;
 use crate::member::MemberRecord;
 use crate::migration::{LeavingShard, Migration, MigrationState};
 use crate::names::{InstanceId, MemberId, RequestId};
@@ -66,6 +67,29 @@ pub enum Write {
     },
     /// The group's streams exist now.
     GroupProvisioned,
+    /// The store may have lost writes: from here on epochs are new ones, and nothing is granted for a while (rules C7 and C8).
+    WritesDoubted {
+        /// When the store showed it.
+        at: Timestamp,
+        /// Until when nothing new is granted; none where that is over already.
+        hold_until: Option<Timestamp>,
+        /// The group epoch, raised.
+        floor: GroupEpoch,
+    },
+    /// The end of a hold was cut (rule M7).
+    HoldCut {
+        /// The new end.
+        until: Timestamp,
+    },
+    /// Shards may be granted again (rule C8).
+    HoldEnded,
+    /// A member knows what the store has lost (rule C2).
+    CorrectionOpened {
+        /// The round.
+        correction: Correction,
+    },
+    /// Every live member knows the present version, and nobody waits for a shard (rule C4).
+    CorrectionClosed,
     /// A change of the shard count was recorded (rule G1).
     MigrationStarted {
         /// The change.
@@ -169,6 +193,24 @@ pub enum Write {
         shard: ShardIndex,
         /// How far it is.
         phase: Phase,
+    },
+    /// A member says that it reads a shard that nobody is known to have given it (rule C2): it counts as held.
+    ShardClaimed {
+        /// The member.
+        member: MemberId,
+        /// The shard.
+        shard: ShardIndex,
+        /// How far it says it is.
+        phase: Phase,
+        /// Rule O5a.
+        since: MetadataVersion,
+    },
+    /// What a member had claimed turned out to be its own.
+    ClaimAccepted {
+        /// The member.
+        member: MemberId,
+        /// The shard.
+        shard: ShardIndex,
     },
     /// A shard that a member holds became its own anew (rule O5a).
     ShardSinceRaised {

@@ -171,6 +171,7 @@ fn h9_what_a_leaving_member_held_waits_unless_the_same_process_comes_back() {
     );
     assert_eq!(given(&leaving), (vec![], vec![]));
     let mut other = World {
+        doubted_at: None,
         group: world.group.clone(),
         now: world.now,
         since: world.since,

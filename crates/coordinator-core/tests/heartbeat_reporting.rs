@@ -58,7 +58,10 @@ fn h17_what_changes_nothing_but_the_lease_writes_nothing_but_the_lease() {
     for _ in 0..3 {
         world.after(3_000);
         let beat = obeying("a", &members["a"]);
-        let steady = world.group.decide_steady(&heartbeat(beat.clone())).unwrap();
+        let steady = world
+            .group
+            .decide_steady(&heartbeat(beat.clone()), None)
+            .unwrap();
         let step = world.step(beat);
         let deadline = world.now.plus(Millis::new(15_000));
         assert_eq!(
@@ -76,7 +79,7 @@ fn h17_what_changes_nothing_but_the_lease_writes_nothing_but_the_lease() {
 #[test]
 fn h17_the_short_way_is_not_taken_where_anything_would_be_recorded() {
     let (world, members) = World::settled(4, &["a", "b"]);
-    let steady = |beat| world.group.decide_steady(&heartbeat(beat));
+    let steady = |beat| world.group.decide_steady(&heartbeat(beat), None);
     assert!(steady(obeying("a", &members["a"])).is_some());
     for beat in [
         join("c"),

@@ -9,3 +9,5 @@ pub use driver::{
     RunningClient, StoppedMember,
 };
 pub use machine::{Health, StopReason};
+/// The messages that [`machine::Event`] and [`machine::Action`] carry.
+pub use protocol;

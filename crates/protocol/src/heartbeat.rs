@@ -109,7 +109,7 @@ pub enum RevokeState {
 }
 
 /// How far a member has come in one shard.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShardProgress {
     /// The shard.

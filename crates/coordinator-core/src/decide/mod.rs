@@ -72,14 +72,24 @@ impl Group {
     ///
     /// No maintenance is done, since the leases in memory may be old; whoever uses this answer must first have confirmed
     /// that the record is still the current one, in the same step that renews the lease.
+    ///
+    /// `doubted_at` is that of [`Clock`]: a doubt that the group has not acted on yet is no quiet (rule C8).
     #[must_use]
-    pub fn decide_steady(&self, heartbeat: &Heartbeat) -> Option<SteadyStep> {
+    pub fn decide_steady(
+        &self,
+        heartbeat: &Heartbeat,
+        doubted_at: Option<Timestamp>,
+    ) -> Option<SteadyStep> {
+        if self.record.lineage.is_news(doubted_at) {
+            return None;
+        }
         let start = Timestamp::default();
         let mut draft = Draft::probe(
             self,
             Clock {
                 now: start,
                 coordination_since: start,
+                doubted_at: None,
             },
         );
         let reply = match refuse_unjudged(heartbeat) {

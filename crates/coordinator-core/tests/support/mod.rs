@@ -31,6 +31,7 @@ pub struct World {
     pub group: Group,
     pub now: Timestamp,
     pub since: Timestamp,
+    pub doubted_at: Option<Timestamp>,
 }
 
 impl World {
@@ -50,6 +51,7 @@ impl World {
             group,
             now: Timestamp::from_ms(START),
             since: Timestamp::from_ms(0),
+            doubted_at: None,
         }
     }
 
@@ -57,6 +59,7 @@ impl World {
         Clock {
             now: self.now,
             coordination_since: self.since,
+            doubted_at: self.doubted_at,
         }
     }
 
@@ -107,8 +110,11 @@ impl World {
             for (member, last) in members.iter_mut() {
                 let beat = obeying(member, last);
                 let knows_all = last.metadata_version == self.group.metadata_version();
-                is_at_rest &=
-                    knows_all && self.group.decide_steady(&beat.clone().build()).is_some();
+                is_at_rest &= knows_all
+                    && self
+                        .group
+                        .decide_steady(&beat.clone().build(), None)
+                        .is_some();
                 *last = self.beat(beat);
                 assert_eq!(last.status, HeartbeatStatus::Ok, "{member}");
             }

@@ -187,7 +187,7 @@ impl Bench {
         may_be_short: bool,
     ) -> Result<(), String> {
         let before = self.world.group.clone();
-        let steady = before.decide_steady(request);
+        let steady = before.decide_steady(request, None);
         let input = Input::HeartbeatReceived(request.clone());
         let step = self
             .world

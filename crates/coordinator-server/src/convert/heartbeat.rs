@@ -111,6 +111,8 @@ pub(crate) fn retry_response(
 const fn status(status: step::HeartbeatStatus) -> HeartbeatStatus {
     match status {
         step::HeartbeatStatus::Ok => HeartbeatStatus::Ok,
+        step::HeartbeatStatus::SyncMetadata => HeartbeatStatus::SyncMetadata,
+        step::HeartbeatStatus::RevokePending => HeartbeatStatus::RevokePending,
         step::HeartbeatStatus::UnknownMember => HeartbeatStatus::UnknownMemberId,
         step::HeartbeatStatus::Fenced => HeartbeatStatus::FencedMemberEpoch,
         step::HeartbeatStatus::UnsupportedProtocol => HeartbeatStatus::UnsupportedProtocol,

@@ -19,7 +19,7 @@ pub(super) struct Quiet {
 pub(super) async fn judge(engine: &Engine, cached: &Cached, ask: &Ask) -> Option<Quiet> {
     match ask {
         Ask::Heartbeat { heartbeat, .. } => {
-            let step = cached.group.decide_steady(heartbeat)?;
+            let step = cached.group.decide_steady(heartbeat, None)?;
             let renews = step.renews_lease.then(|| heartbeat.member.clone());
             Some(Quiet {
                 reply: Some(step.reply),

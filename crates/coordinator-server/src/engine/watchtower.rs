@@ -59,6 +59,7 @@ impl Watchtower {
         Clock {
             now,
             coordination_since: since.unwrap_or(now),
+            doubted_at: None,
         }
     }
 

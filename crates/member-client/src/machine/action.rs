@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 /// Why a member is finished.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum StopReason {
     /// It was shut down, let go of everything and the coordinator knows, or does not know it any more.

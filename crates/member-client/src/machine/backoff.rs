@@ -1,7 +1,7 @@
 //! Growing waits with jitter from a seed, so that many members do not knock in step and a run can be repeated exactly.
 
 /// The source of jitter: a small generator (splitmix64), good enough to spread waits and nothing else.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Jitter(u64);
 
 impl Jitter {

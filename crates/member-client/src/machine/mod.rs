@@ -39,7 +39,7 @@ use shards::{Ended, Shards};
 /// let [Action::SendHeartbeat(join)] = &actions[..] else { panic!("it joins first") };
 /// assert_eq!((join.member_epoch, join.sequence), (0, Some(1)));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MemberMachine {
     settings: MachineSettings,
     phase: Phase,

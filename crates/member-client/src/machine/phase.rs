@@ -7,7 +7,7 @@ use protocol::ShardId;
 use super::{MonotonicMillis, StopReason};
 
 /// Where the member is in its life.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// Not started.
     New,
@@ -24,14 +24,14 @@ pub(super) enum Phase {
 }
 
 /// What comes after the last worker has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Next {
     Rejoin,
     Stop(StopReason),
 }
 
 /// The one request under way.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Outstanding {
     pub(super) request_id: String,
     pub(super) sent_at: MonotonicMillis,
@@ -41,7 +41,7 @@ pub(super) struct Outstanding {
 }
 
 /// Timing as last told by the coordinator.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Timing {
     pub(super) heartbeat_interval_ms: u64,
     pub(super) member_lease_ttl_ms: u64,

@@ -1,7 +1,7 @@
 //! What a machine is configured with, and whether that can work. Where the values come from is not known here.
 
 /// Settings of one member.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MachineSettings {
     /// The member's id.
     pub member_id: String,

@@ -8,7 +8,7 @@ use protocol::{RevokeState, RevokingShard, ShardId, ShardProgress};
 use super::GrantId;
 
 /// Where a shard stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum State {
     /// Owned; nobody reads it, because no answer has let it start since its last worker ended.
     Waiting,
@@ -22,7 +22,7 @@ enum State {
     Abandoned,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Slot {
     state: State,
     /// The grant of its worker, while it has one.
@@ -48,7 +48,7 @@ impl Slot {
 }
 
 /// What the end of a worker means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Ended {
     /// Nothing: it was not the current worker of the shard (case C35).
     Stale,
@@ -63,7 +63,7 @@ pub(crate) enum Ended {
 }
 
 /// Shards by their index.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shards {
     slots: BTreeMap<ShardId, Slot>,
 }

@@ -14,6 +14,7 @@ use coordinator_core::settings::Settings;
 use coordinator_core::target::Target;
 use serde::{Deserialize, Serialize};
 
+use super::lineage::StoredLineage;
 use super::member::StoredMember;
 use super::migration::StoredMigration;
 use super::quarantine::StoredQuarantine;
@@ -46,6 +47,8 @@ pub(crate) struct Aggregate {
     migration: Option<StoredMigration>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     finished_migrations: Vec<StoredMigration>,
+    #[serde(default, skip_serializing_if = "StoredLineage::is_default")]
+    lineage: StoredLineage,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -126,6 +129,7 @@ impl Aggregate {
                 .iter()
                 .map(StoredMigration::write)
                 .collect(),
+            lineage: StoredLineage::write(&record.lineage),
         };
         serde_json::to_string(&aggregate).expect("numbers, texts and lists of them are always JSON")
     }
@@ -198,6 +202,7 @@ impl Aggregate {
             quarantines: quarantines.collect::<Result<_, NameError>>()?,
             migration: self.migration.map(StoredMigration::read).transpose()?,
             finished_migrations: finished.collect::<Result<_, NameError>>()?,
+            lineage: self.lineage.read(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What a member or a quarantine holds: shards of equal phase and version written together, since most are equal.
+//! What a member or a quarantine holds: shards of equal phase, version and origin written together, since most are equal.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct HeldShards {
     phase: StoredPhase,
     since: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_claim: bool,
     shards: Vec<u32>,
 }
 
@@ -24,19 +26,22 @@ enum StoredPhase {
 }
 
 pub(super) fn write(holdings: &[Holding]) -> Vec<HeldShards> {
-    let mut groups: BTreeMap<(StoredPhase, u64), Vec<u32>> = BTreeMap::new();
+    let mut groups: BTreeMap<(StoredPhase, u64, bool), Vec<u32>> = BTreeMap::new();
     for holding in holdings {
         let phase = match holding.phase {
             Phase::Granted => StoredPhase::Granted,
             Phase::Owned => StoredPhase::Owned,
             Phase::Draining => StoredPhase::Draining,
         };
-        let group = groups.entry((phase, holding.since.get())).or_default();
+        let group = groups
+            .entry((phase, holding.since.get(), holding.is_claim))
+            .or_default();
         group.push(holding.shard.get());
     }
-    let held = |((phase, since), shards)| HeldShards {
+    let held = |((phase, since, is_claim), shards)| HeldShards {
         phase,
         since,
+        is_claim,
         shards,
     };
     groups.into_iter().map(held).collect()
@@ -57,6 +62,7 @@ pub(super) fn read(held: Vec<HeldShards>) -> Vec<Holding> {
                 shard: ShardIndex::new(shard),
                 phase,
                 since,
+                is_claim: held.is_claim,
             })
         })
         .collect();

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod holdings;
+mod lineage;
 mod member;
 mod migration;
 mod progress;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use coordinator_core::evidence::{Open, OpenCondition};
 use coordinator_core::holding::{Holding, Phase, Quarantine};
+use coordinator_core::lineage::{Correction, Lineage};
 use coordinator_core::member::{MemberRecord, MemberState};
 use coordinator_core::migration::{LeavingPhase, LeavingShard, Migration, MigrationState};
 use coordinator_core::names::{
@@ -108,6 +109,16 @@ pub fn full_record(id: &GroupId) -> GroupRecord {
         leaving: Vec::new(),
         ..full_migration()
     }];
+    record.lineage = Lineage {
+        doubted_at: Some(Timestamp::from_ms(1_700_000_000_003)),
+        epoch_floor: GroupEpoch::new(1_048_593),
+        hold_until: Some(Timestamp::from_ms(1_700_000_015_003)),
+        correction: Some(Correction {
+            opened_at: Timestamp::from_ms(1_700_000_000_004),
+            version: MetadataVersion::new(40),
+            reported: MetadataVersion::new(43),
+        }),
+    };
     record
 }
 
@@ -204,5 +215,6 @@ fn holding(shard: u32, phase: Phase, since: u64) -> Holding {
         shard: ShardIndex::new(shard),
         phase,
         since: MetadataVersion::new(since),
+        is_claim: phase == Phase::Draining,
     }
 }

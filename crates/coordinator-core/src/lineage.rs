@@ -1,0 +1,45 @@
+//! What is recorded once the store may have lost writes: section 6 of the rules. Decides nothing.
+
+use crate::numbers::{GroupEpoch, MetadataVersion};
+use crate::time::Timestamp;
+
+/// By how much the group epoch is raised when writes may be lost, so that none handed out in them is handed out again. Rule C7.
+pub const EPOCH_LEAP: u64 = 1 << 20;
+
+/// What is known of writes that the store may have lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lineage {
+    /// The last moment of doubt that this group has acted on (rule C8).
+    pub doubted_at: Option<Timestamp>,
+    /// The group epoch since then: members with a lower one may not have been told of the loss yet (rule C7).
+    pub epoch_floor: GroupEpoch,
+    /// Until when nothing new is granted and nobody is expired (rule C8).
+    pub hold_until: Option<Timestamp>,
+    /// The correction round, while one is open.
+    pub correction: Option<Correction>,
+}
+
+/// A correction round. Rule C2.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Correction {
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// The version that the store had then.
+    pub version: MetadataVersion,
+    /// The version that a member knew, which showed the loss.
+    pub reported: MetadataVersion,
+}
+
+impl Lineage {
+    /// Whether a doubt is one that the group has not acted on yet. Rule C8.
+    #[must_use]
+    pub fn is_news(&self, doubted_at: Option<Timestamp>) -> bool {
+        doubted_at > self.doubted_at
+    }
+
+    /// Whether only what members own already may be said to be theirs: during a hold (rule C8) and in a correction round (rule H18).
+    #[must_use]
+    pub const fn is_settling(&self) -> bool {
+        self.hold_until.is_some() || self.correction.is_some()
+    }
+}
