@@ -14,6 +14,11 @@ pub(crate) const MOST_SHARDS: u32 = 6;
 /// How often one member may have a new process. A coordinator remembers only so many (case C22).
 pub(crate) const MOST_PROCESSES: usize = 7;
 
+/// How a process names itself.
+pub(crate) fn instance(process: usize) -> String {
+    format!("process-{process}")
+}
+
 /// A member: which group it belongs to, and what kind of client it has.
 #[derive(Clone, Debug)]
 pub(crate) struct MemberPlan {
@@ -102,7 +107,7 @@ impl Setup {
             shutdown_timeout_ms: self.lease_ms * 2,
             rejoin_backoff_max_ms: self.lease_ms,
             jitter_seed: mix(self.seed, 3_000 + process as u64),
-            ..MachineSettings::new(member, format!("process-{process}"))
+            ..MachineSettings::new(member, instance(process))
         }
     }
 

@@ -102,8 +102,8 @@ impl World {
     fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<Looked> {
         let seen = self.store.load(group, self.now).ok()?;
         let now = seen.snapshot.now;
-        self.see(coordinator, group, seen);
-        let cached = self.coordinators[coordinator].tasks[group].cached.clone()?;
+        // What the work on the group goes by is left alone: it may be in the middle of a decision.
+        let cached = self.restore(group, seen)?;
         let clock = self.clock(coordinator, now, cached.doubted_at);
         let step = cached.group.decide(clock, &Input::TickDue).ok()?;
         let is_quiet = step

@@ -99,12 +99,16 @@ impl World {
 
     /// Takes over what was read.
     pub(super) fn see(&mut self, coordinator: usize, group: usize, seen: Seen) {
+        self.coordinators[coordinator].tasks[group].cached = self.restore(group, seen);
+    }
+
+    /// A group as it was read; nothing where no decision could have led to it (rule C6).
+    pub(super) fn restore(&mut self, group: usize, seen: Seen) -> Option<Cached> {
         let Seen {
             snapshot,
             doubted_at,
         } = seen;
-        let restored = Group::restore((*snapshot.record).clone(), self.setup.settings);
-        let cached = match restored {
+        match Group::restore((*snapshot.record).clone(), self.setup.settings) {
             Ok(group) => Some(Cached {
                 snapshot,
                 group,
@@ -114,8 +118,7 @@ impl World {
                 self.found_unreadable(group, &error);
                 None
             }
-        };
-        self.coordinators[coordinator].tasks[group].cached = cached;
+        }
     }
 
     /// Asks that lost a race are judged anew, for so long as that has a point.

@@ -10,7 +10,7 @@ use crate::world::World;
 /// its id was taken by another process, after the store lost writes or its clock jumped, and where a shard was kept beyond the rebalance timeout.
 pub(crate) fn check(world: &World, index: usize, status: HeartbeatStatus) -> Option<String> {
     let process = &world.processes[index];
-    if process.client.is_plain() || process.is_replaced || world.watch.has_lost_writes {
+    if process.client.is_plain() || process.has_lost_its_id || world.watch.has_lost_writes {
         return None;
     }
     let member = MemberId::parse(&process.name).ok()?;

@@ -52,6 +52,8 @@ pub(crate) struct Process {
     pub(crate) inbox: Vec<Event>,
     /// Whether another process of the same member was started since.
     pub(crate) is_replaced: bool,
+    /// Whether another process became the member in its place.
+    pub(crate) has_lost_its_id: bool,
     /// The longest that one of its workers has been told to stop and has not, in true time.
     pub(crate) longest_drain_ms: u64,
 }

@@ -52,6 +52,7 @@ impl World {
             waiting: None,
             inbox: Vec::new(),
             is_replaced: false,
+            has_lost_its_id: false,
             longest_drain_ms: 0,
         });
         self.note("process", || {

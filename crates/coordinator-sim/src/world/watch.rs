@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use coordinator_core::Group;
+use coordinator_core::member::MemberRecord;
 use coordinator_core::migration::MigrationState;
-use coordinator_core::names::MemberId;
+use coordinator_core::names::{InstanceId, MemberId};
 use coordinator_core::record::{GroupRecord, RecordError};
 use coordinator_core::write::{FenceCause, Write};
 use member_client::protocol::HeartbeatStatus;
@@ -13,7 +14,7 @@ use member_client::protocol::HeartbeatStatus;
 use super::World;
 use crate::invariants;
 use crate::options::Happening;
-use crate::setup::Setup;
+use crate::setup::{Setup, instance};
 use crate::violation::Invariant;
 
 /// See the module.
@@ -92,6 +93,7 @@ impl World {
                     self.happened(Happening::Handoff);
                 }
             }
+            Write::MemberJoined { member, record } => self.note_taken(group, member, record),
             Write::MigrationFinished {
                 state: MigrationState::RolledBack,
                 ..
@@ -108,6 +110,17 @@ impl World {
                 self.happened(Happening::Correction);
             }
             _ => {}
+        }
+    }
+
+    /// A process became the member: every other one under its id has lost it, whichever was started first.
+    fn note_taken(&mut self, group: usize, member: &MemberId, record: &MemberRecord) {
+        let by = record.instance.as_ref().map(InstanceId::as_str);
+        for (index, process) in self.processes.iter_mut().enumerate() {
+            let is_it = by == Some(instance(index).as_str());
+            if process.group == group && process.name == member.as_str() && !is_it {
+                process.has_lost_its_id = true;
+            }
         }
     }
 
