@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What may happen in a run. Everything is on unless its field says otherwise.
+/// What may happen in a run. Everything is on by default, save faults that are planted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
@@ -10,7 +10,7 @@ pub struct Options {
     pub steps: usize,
     /// How often each kind of action is chosen.
     pub weights: Weights,
-    /// Whether the store falls over to a replica that is behind. Off unless asked for.
+    /// Whether the store falls over to a replica that is behind.
     pub lost_writes: bool,
     /// Whether some members neither name their process nor number their messages.
     pub plain_members: bool,
@@ -31,7 +31,7 @@ impl Default for Options {
         Self {
             steps: 500,
             weights: Weights::default(),
-            lost_writes: false,
+            lost_writes: true,
             plain_members: true,
             two_groups: true,
             clock_jumps: true,
