@@ -16,6 +16,8 @@ pub(crate) struct Schedule {
     weights: [u32; 15],
     loses_writes: bool,
     jumps: bool,
+    /// A process that hears nothing, and for how many more actions.
+    deaf: Option<(usize, usize)>,
 }
 
 impl Schedule {
@@ -42,11 +44,13 @@ impl Schedule {
             ],
             loses_writes: options.lost_writes,
             jumps: options.clock_jumps,
+            deaf: None,
         }
     }
 
     /// The next action.
     pub(crate) fn next(&mut self, world: &World) -> Action {
+        self.choose_deaf(world);
         let drawn = match self.choices.weighted(&self.weights) {
             0 => None,
             1 => self.exchange(world),
@@ -65,6 +69,22 @@ impl Schedule {
             _ => Some(self.lag(world)),
         };
         drawn.unwrap_or_else(|| self.time(world))
+    }
+
+    /// Now and then a process is cut off for longer than chance alone would do it; what it says still arrives.
+    fn choose_deaf(&mut self, world: &World) {
+        self.deaf = match self.deaf {
+            Some((process, left)) if left > 0 => Some((process, left - 1)),
+            _ if self.choices.chance(2) => {
+                let left = self.choices.below(60) + 10;
+                self.living(world).map(|process| (process, left))
+            }
+            _ => None,
+        };
+    }
+
+    fn hears(&self, index: usize) -> bool {
+        self.deaf.is_none_or(|(deaf, _)| deaf != index)
     }
 
     fn coordinator(&mut self) -> usize {
@@ -95,7 +115,10 @@ impl Schedule {
     }
 
     fn hearer(&mut self, world: &World) -> Option<usize> {
-        self.process_with(world, |index| world.network.under_way(index).1 > 0)
+        let deaf = self.deaf.map(|(deaf, _)| deaf);
+        self.process_with(world, |index| {
+            deaf != Some(index) && world.network.under_way(index).1 > 0
+        })
     }
 
     fn living(&mut self, world: &World) -> Option<usize> {
@@ -103,7 +126,7 @@ impl Schedule {
     }
 
     fn exchange(&mut self, world: &World) -> Option<Action> {
-        let process = self.sender(world)?;
+        let process = self.sender(world).filter(|process| self.hears(*process))?;
         let coordinator = self.coordinator();
         Some(Action::Exchange {
             process,
@@ -228,7 +251,7 @@ impl Schedule {
             2 => Action::ShutDown {
                 process: self.living(world)?,
             },
-            3 => Action::Start {
+            3..=4 => Action::Start {
                 member,
                 beside: true,
             },
