@@ -28,9 +28,8 @@ impl World {
         let mut decided = cached.group.clone();
         let (mut writes, mut said): (Vec<Write>, Said) = (Vec::new(), Vec::new());
         for ask in asks {
-            let reply = ask
-                .input(&decided)
-                .and_then(|input| match decided.decide(clock, &input) {
+            let reply = ask.input(&decided, cached.doubted_at).and_then(|input| {
+                match decided.decide(clock, &input) {
                     Ok(step) => {
                         decided.apply(&step.writes);
                         writes.extend(step.writes);
@@ -42,7 +41,8 @@ impl World {
                         });
                         None
                     }
-                });
+                }
+            });
             said.push((ask, reply));
         }
         if writes.is_empty() {

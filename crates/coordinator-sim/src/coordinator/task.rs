@@ -178,14 +178,14 @@ impl World {
                 Ask::Tick => {
                     let clock = self.clock(coordinator, cached.snapshot.now, cached.doubted_at);
                     let step = ask
-                        .input(&cached.group)
+                        .input(&cached.group, cached.doubted_at)
                         .and_then(|input| cached.group.decide(clock, &input).ok());
                     if step.is_none_or(|step| !step.writes.is_empty()) {
                         break;
                     }
                     quiet.push((ask.clone(), None));
                 }
-                Ask::Input(_) | Ask::Join { .. } => break,
+                Ask::Input(_) | Ask::Admin { .. } | Ask::Join { .. } => break,
             }
         }
         let task = &mut self.coordinators[coordinator].tasks[group];

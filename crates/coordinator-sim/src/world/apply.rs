@@ -299,12 +299,18 @@ impl World {
 
     fn ask_first_group(&mut self, coordinator: usize, input: Input) {
         let now = self.now;
+        let Ok(seen) = self.store.load(0, now) else {
+            return;
+        };
         if let Some(it) = self
             .coordinators
             .get_mut(coordinator)
             .filter(|it| it.is_awake(now))
         {
-            it.tasks[0].queue.push_back(Ask::Input(Box::new(input)));
+            it.tasks[0].queue.push_back(Ask::Admin {
+                input: Box::new(input),
+                doubted_at: seen.doubted_at,
+            });
         }
     }
 }
