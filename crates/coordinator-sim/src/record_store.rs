@@ -8,7 +8,6 @@ use coordinator_core::names::MemberId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
-use coordinator_core::write::Write;
 use store::{Commit, Effects, Etag, Snapshot, Stamp};
 
 use crate::choices::mix;
@@ -25,13 +24,16 @@ struct Kept {
     record: Arc<GroupRecord>,
     stamp: Stamp,
     leases: BTreeMap<MemberId, Timestamp>,
+    /// The history of the store in which the record was written (rule C8).
+    history: u64,
 }
 
-/// The mark of rule M6, and the moment it was last refreshed.
+/// The mark of rule M6, the moment it was last refreshed, and what it tells of lost writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     pub(crate) since: Timestamp,
     pub(crate) seen: Timestamp,
+    pub(crate) doubted_at: Option<Timestamp>,
 }
 
 /// Everything that a fail-over takes back together.
@@ -58,15 +60,7 @@ pub(crate) struct LostAnswer {
 #[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) token: u64,
-    pub(crate) seen: Seen,
-}
-
-/// A group that was read.
-#[derive(Debug)]
-pub(crate) struct Seen {
     pub(crate) snapshot: Snapshot,
-    /// When the store last showed that it may have lost writes (rule C8).
-    pub(crate) doubted_at: Option<Timestamp>,
 }
 
 /// Why the store did not do it.
@@ -84,7 +78,7 @@ pub(crate) enum Trouble {
 #[derive(Debug)]
 pub(crate) enum Renewed {
     Done,
-    Stale(Seen),
+    Stale(Snapshot),
 }
 
 /// See the module.
@@ -98,7 +92,8 @@ pub(crate) struct RecordStore {
     ahead_ms: i64,
     pub(crate) away_until_ms: u64,
     pub(crate) lost_answer: Option<LostAnswer>,
-    doubted_at: Option<Timestamp>,
+    /// Rises with every fail-over.
+    history: u64,
     faults: StoreFaults,
 }
 
@@ -116,7 +111,7 @@ impl RecordStore {
             ahead_ms: START_MS,
             away_until_ms: 0,
             lost_answer: None,
-            doubted_at: None,
+            history: 0,
             faults,
         };
         for record in records {
@@ -128,6 +123,7 @@ impl RecordStore {
                 record: Arc::new(record),
                 stamp,
                 leases: BTreeMap::new(),
+                history: 0,
             });
         }
         store.remember();
@@ -164,21 +160,15 @@ impl RecordStore {
         &self.contents.groups[group].record
     }
 
-    fn see(&self, group: usize, true_ms: u64) -> Seen {
+    fn see(&self, group: usize, true_ms: u64) -> Snapshot {
         let kept = &self.contents.groups[group];
-        let now = self.now(true_ms);
-        Seen {
-            snapshot: Snapshot::assemble(&kept.record, &kept.leases, kept.stamp.clone(), now),
-            doubted_at: self.doubt(),
-        }
-    }
-
-    fn doubt(&self) -> Option<Timestamp> {
-        self.doubted_at.filter(|_| !self.faults.hidden_doubt)
+        let (stamp, now) = (kept.stamp.clone(), self.now(true_ms));
+        let is_of_this_history = kept.history == self.history || self.faults.hidden_doubt;
+        Snapshot::assemble(&kept.record, &kept.leases, stamp, now, is_of_this_history)
     }
 
     /// Reads a group with its leases.
-    pub(crate) fn load(&self, group: usize, true_ms: u64) -> Result<Seen, Trouble> {
+    pub(crate) fn load(&self, group: usize, true_ms: u64) -> Result<Snapshot, Trouble> {
         if self.is_away(true_ms) {
             return Err(Trouble::Away);
         }
@@ -204,7 +194,7 @@ impl RecordStore {
         self.locks[group] = Some(Lock { token, until });
         Ok(Begun {
             token,
-            seen: self.see(group, true_ms),
+            snapshot: self.see(group, true_ms),
         })
     }
 
@@ -260,7 +250,9 @@ impl RecordStore {
             return Err(Trouble::Conflict);
         }
         let etag = self.etag();
+        let history = self.history;
         let kept = &mut self.contents.groups[group];
+        kept.history = history;
         set_leases(&mut kept.leases, &effects);
         kept.record = Arc::new(commit.record.clone());
         kept.stamp = Stamp {
@@ -268,18 +260,23 @@ impl RecordStore {
             etag,
         };
         let stamp = kept.stamp.clone();
-        self.raise_doubt(commit.writes);
         self.remember();
         Ok(stamp)
     }
 
-    /// A member knew more than the store: then every group is in doubt (rule C8).
-    fn raise_doubt(&mut self, writes: &[Write]) {
-        for write in writes {
-            if let Write::WritesDoubted { at, .. } = write {
-                self.doubted_at = self.doubted_at.max(Some(*at));
-            }
+    /// Tells all coordinators, by the mark, that writes may be lost (rule C8).
+    pub(crate) fn doubt(&mut self, at: Timestamp, true_ms: u64) -> Result<(), Trouble> {
+        if self.is_away(true_ms) {
+            return Err(Trouble::Away);
         }
+        let now = self.now(true_ms);
+        let mark = self.contents.mark.get_or_insert(Mark {
+            since: now,
+            seen: now,
+            doubted_at: None,
+        });
+        mark.doubted_at = mark.doubted_at.max(Some(at));
+        Ok(())
     }
 
     /// Renews leases if the record is still the known one. An empty list confirms the record.
@@ -287,7 +284,6 @@ impl RecordStore {
         &mut self,
         group: usize,
         known: &Snapshot,
-        doubt: Option<Timestamp>,
         members: &[MemberId],
         lease: Millis,
         true_ms: u64,
@@ -295,7 +291,9 @@ impl RecordStore {
         if self.is_away(true_ms) {
             return Err(Trouble::Away);
         }
-        let is_known = self.contents.groups[group].stamp == known.stamp && self.doubt() == doubt;
+        let kept = &self.contents.groups[group];
+        let is_of_this_history = kept.history == self.history || self.faults.hidden_doubt;
+        let is_known = kept.stamp == known.stamp && is_of_this_history;
         if !is_known && !self.faults.renew_without_stamp_check {
             return Ok(Renewed::Stale(self.see(group, true_ms)));
         }
@@ -308,23 +306,32 @@ impl RecordStore {
         Ok(Renewed::Done)
     }
 
-    /// Says that a coordinator is watching (rule M6).
-    pub(crate) fn watch_over(&mut self, gap: Millis, true_ms: u64) -> Result<Mark, Trouble> {
+    /// Says that a coordinator is watching (rule M6). A mark that it left and that is not there any more shows that writes were lost (rule C8).
+    pub(crate) fn watch_over(
+        &mut self,
+        gap: Millis,
+        left: Option<Timestamp>,
+        true_ms: u64,
+    ) -> Result<Mark, Trouble> {
         if self.is_away(true_ms) {
             return Err(Trouble::Away);
         }
         let now = self.now(true_ms);
-        let unbroken = self
-            .contents
-            .mark
-            .filter(|mark| mark.seen <= now && now.since(mark.seen) <= gap);
+        let earlier = self.contents.mark;
+        let unbroken = earlier.filter(|mark| mark.seen <= now && now.since(mark.seen) <= gap);
         let since = unbroken.map_or(now, |mark| mark.since);
-        let since = if self.faults.watch_without_gaps {
-            Timestamp::default()
-        } else {
-            since
+        let known = earlier.and_then(|mark| mark.doubted_at);
+        let is_lost = left > earlier.map(|mark| mark.seen) && !self.faults.hidden_doubt;
+        let after_known = known.map_or(now, |known| now.max(known.plus(Millis::new(1))));
+        let mark = Mark {
+            since: if self.faults.watch_without_gaps {
+                Timestamp::default()
+            } else {
+                since
+            },
+            seen: now,
+            doubted_at: if is_lost { Some(after_known) } else { known },
         };
-        let mark = Mark { since, seen: now };
         self.contents.mark = Some(mark);
         Ok(mark)
     }
@@ -336,16 +343,16 @@ impl RecordStore {
         self.past.push_back(self.contents.clone());
     }
 
-    /// A replica takes over that had not heard of the last commits, nor of the renewals since: record, leases and mark go back together. That
-    /// it happened shows in everything that is read from then on (rule C8). Rights to change groups are forgotten.
-    pub(crate) fn fail_over(&mut self, behind: usize, true_ms: u64) {
+    /// A replica takes over that had not heard of the last commits, nor of the renewals since: record, leases and mark go back together, and
+    /// another history begins (rule C8). Rights to change groups are forgotten.
+    pub(crate) fn fail_over(&mut self, behind: usize) {
         let keep = self.past.len().saturating_sub(behind).max(1);
         self.past.truncate(keep);
         if let Some(contents) = self.past.back() {
             self.contents = contents.clone();
         }
         self.locks.fill(None);
-        self.doubted_at = self.doubted_at.max(Some(self.now(true_ms)));
+        self.history += 1;
     }
 }
 

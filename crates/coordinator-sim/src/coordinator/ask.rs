@@ -5,6 +5,9 @@ use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::time::Timestamp;
+use store::Snapshot;
+
+use super::doubt_of;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -31,15 +34,17 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    /// What the core is asked, in view of the group as it is now. Nothing where the group has had the change that it is to join.
-    pub(crate) fn input(&self, group: &Group, doubt: Option<Timestamp>) -> Option<Input> {
+    /// What the core is asked, in view of the group as it is now, and as it was read. Nothing where the group has had the change that it is to join.
+    pub(crate) fn input(&self, group: &Group, snapshot: &Snapshot) -> Option<Input> {
         match self {
             Self::Heartbeat { heartbeat, .. } => {
                 Some(Input::HeartbeatReceived((**heartbeat).clone()))
             }
             Self::Tick => Some(Input::TickDue),
             Self::Input(input) => Some((**input).clone()),
-            Self::Admin { input, doubted_at } => (*doubted_at == doubt).then(|| (**input).clone()),
+            Self::Admin { input, doubted_at } => {
+                (*doubted_at == doubt_of(snapshot)).then(|| (**input).clone())
+            }
             Self::Join { resharding, target } => {
                 let record = group.record();
                 let mut known = record.migration.iter().chain(&record.finished_migrations);

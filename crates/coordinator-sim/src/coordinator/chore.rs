@@ -102,11 +102,11 @@ impl World {
 
     /// Nothing where the store is away or the group has something to record first.
     fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<Looked> {
-        let seen = self.store.load(group, self.now).ok()?;
-        let now = seen.snapshot.now;
+        let snapshot = self.store.load(group, self.now).ok()?;
+        let mut clock = self.clock(coordinator, group, snapshot.now);
+        clock.doubted_at = clock.doubted_at.max(snapshot.doubted_at);
         // What the work on the group goes by is left alone: it may be in the middle of a decision.
-        let cached = self.restore(group, seen)?;
-        let clock = self.clock(coordinator, now, cached.doubted_at);
+        let cached = self.restore(group, snapshot)?;
         let step = cached.group.decide(clock, &Input::TickDue).ok()?;
         let is_quiet = step
             .writes

@@ -9,7 +9,7 @@ use store::Snapshot;
 
 use super::{Ask, Cached};
 use crate::convert;
-use crate::record_store::{Renewed, Seen, Trouble};
+use crate::record_store::{Renewed, Trouble};
 use crate::world::World;
 
 /// How often a change that lost a race is tried again.
@@ -98,22 +98,44 @@ impl World {
     }
 
     /// Takes over what was read.
-    pub(super) fn see(&mut self, coordinator: usize, group: usize, seen: Seen) {
-        self.coordinators[coordinator].tasks[group].cached = self.restore(group, seen);
+    pub(super) fn see(&mut self, coordinator: usize, group: usize, snapshot: Snapshot) {
+        self.note_stamp(coordinator, group, &snapshot);
+        let restored = self.restore(group, snapshot);
+        let task = &mut self.coordinators[coordinator].tasks[group];
+        task.cached = restored.map(|mut cached| {
+            cached.group = cached.group.knowing(task.known_epoch);
+            task.known_epoch = cached.group.known_epoch();
+            cached
+        });
+    }
+
+    /// Takes over what this coordinator committed itself.
+    pub(super) fn keep(&mut self, coordinator: usize, group: usize, cached: Cached) {
+        self.note_stamp(coordinator, group, &cached.snapshot);
+        let task = &mut self.coordinators[coordinator].tasks[group];
+        task.known_epoch = cached.group.known_epoch();
+        task.cached = Some(cached);
+    }
+
+    /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision.
+    fn note_stamp(&mut self, coordinator: usize, group: usize, snapshot: &Snapshot) {
+        let is_hidden = self.options.store_faults.hidden_doubt;
+        let task = &mut self.coordinators[coordinator].tasks[group];
+        let found = &snapshot.stamp;
+        let is_older = task.latest.as_ref().is_some_and(|latest| {
+            found.revision < latest.revision
+                || (found.revision == latest.revision && found.etag != latest.etag)
+        });
+        if is_older && !is_hidden {
+            task.went_back_at = snapshot.clone().doubted().doubted_at;
+        }
+        task.latest = Some(found.clone());
     }
 
     /// A group as it was read; nothing where no decision could have led to it (rule C6).
-    pub(super) fn restore(&mut self, group: usize, seen: Seen) -> Option<Cached> {
-        let Seen {
-            snapshot,
-            doubted_at,
-        } = seen;
+    pub(super) fn restore(&mut self, group: usize, snapshot: Snapshot) -> Option<Cached> {
         match Group::restore((*snapshot.record).clone(), self.setup.settings) {
-            Ok(group) => Some(Cached {
-                snapshot,
-                group,
-                doubted_at,
-            }),
+            Ok(group) => Some(Cached { snapshot, group }),
             Err(error) => {
                 self.found_unreadable(group, &error);
                 None
@@ -168,7 +190,9 @@ impl World {
         for ask in &asks {
             match ask {
                 Ask::Heartbeat { heartbeat, .. } => {
-                    let Some(step) = cached.group.decide_steady(heartbeat, cached.doubted_at)
+                    let Some(step) = cached
+                        .group
+                        .decide_steady(heartbeat, self.doubted_at(coordinator, group))
                     else {
                         break;
                     };
@@ -176,9 +200,9 @@ impl World {
                     quiet.push((ask.clone(), Some(step.reply)));
                 }
                 Ask::Tick => {
-                    let clock = self.clock(coordinator, cached.snapshot.now, cached.doubted_at);
+                    let clock = self.clock(coordinator, group, cached.snapshot.now);
                     let step = ask
-                        .input(&cached.group, cached.doubted_at)
+                        .input(&cached.group, &cached.snapshot)
                         .and_then(|input| cached.group.decide(clock, &input).ok());
                     if step.is_none_or(|step| !step.writes.is_empty()) {
                         break;
@@ -213,12 +237,9 @@ impl World {
                 quiet.into_iter().map(|(ask, _)| ask).collect(),
             );
         };
-        let (known, doubt): (&Snapshot, _) = (&cached.snapshot, cached.doubted_at);
+        let known = &cached.snapshot;
         let lease = self.setup.settings.member_lease_ttl();
-        match self
-            .store
-            .renew(group, known, doubt, renews, lease, self.now)
-        {
+        match self.store.renew(group, known, renews, lease, self.now) {
             Ok(Renewed::Done) => {
                 self.counts.renewals += 1;
                 let said = quiet
@@ -248,9 +269,9 @@ impl World {
                 let stage = Stage::Decide {
                     asks,
                     token: begun.token,
-                    now: begun.seen.snapshot.now,
+                    now: begun.snapshot.now,
                 };
-                self.see(coordinator, group, begun.seen);
+                self.see(coordinator, group, begun.snapshot);
                 self.coordinators[coordinator].tasks[group].stage = stage;
             }
             Err(Trouble::Locked) if now < *task.waits_since.get_or_insert(now) + limit => {

@@ -6,7 +6,7 @@ use coordinator_core::numbers::ShardCount;
 
 use super::{Producer, World};
 use crate::action::Action;
-use crate::coordinator::{Ask, Coordinator};
+use crate::coordinator::{Ask, Coordinator, doubt_of};
 use crate::member::Life;
 use crate::record_store::LostAnswer;
 use crate::setup::MOST_SHARDS;
@@ -132,7 +132,7 @@ impl World {
                 });
             }
             Action::FailOver { behind } => {
-                self.store.fail_over(behind, now);
+                self.store.fail_over(behind);
                 self.saw_fail_over();
             }
             Action::JumpClock { ms } => self.store.jump(ms),
@@ -299,7 +299,7 @@ impl World {
 
     fn ask_first_group(&mut self, coordinator: usize, input: Input) {
         let now = self.now;
-        let Ok(seen) = self.store.load(0, now) else {
+        let Ok(snapshot) = self.store.load(0, now) else {
             return;
         };
         if let Some(it) = self
@@ -309,7 +309,7 @@ impl World {
         {
             it.tasks[0].queue.push_back(Ask::Admin {
                 input: Box::new(input),
-                doubted_at: seen.doubted_at,
+                doubted_at: doubt_of(&snapshot),
             });
         }
     }
