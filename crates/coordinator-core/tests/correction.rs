@@ -51,7 +51,10 @@ impl Loss {
         let saved = world.saved();
         members.insert("b", b);
         world.settle(&mut members);
-        assert_eq!((world.holds("a"), world.holds("b")), (vec![0, 1], vec![2, 3]));
+        assert_eq!(
+            (world.holds("a"), world.holds("b")),
+            (vec![0, 1], vec![2, 3])
+        );
         Self {
             world,
             saved,
@@ -84,7 +87,11 @@ fn h5_c1_c2_a_member_that_knows_more_opens_a_round_and_keeps_what_it_reads() {
 
     let answer = loss.hear("b");
     assert_eq!(answer.status, SyncMetadata);
-    assert_eq!(answer.metadata_version.get(), stored, "C1: no version is bumped to match");
+    assert_eq!(
+        answer.metadata_version.get(),
+        stored,
+        "C1: no version is bumped to match"
+    );
     // Shards 2 and 3 are its target, and a may be reading them for all that is recorded.
     assert_eq!(given(&answer), (vec![], vec![2, 3]));
     assert_eq!(loss.world.holds("b"), [2, 3], "C2: it may be reading them");
@@ -105,7 +112,10 @@ fn c7_epochs_leap_above_every_one_that_was_handed_out() {
     loss.world.lose_writes_unseen(&loss.saved);
     let stored = loss.world.versions().0;
     let answer = loss.hear("b");
-    assert_eq!(answer.group_epoch.get(), stored.max(handed_out) + EPOCH_LEAP);
+    assert_eq!(
+        answer.group_epoch.get(),
+        stored.max(handed_out) + EPOCH_LEAP
+    );
     assert_eq!(answer.member_epoch, answer.group_epoch.get());
     assert_eq!(loss.lineage().epoch_floor, answer.group_epoch);
 }
@@ -134,7 +144,11 @@ fn c06_c4_h18_the_round_ends_when_all_are_up_to_date_and_nobody_waits() {
     assert_eq!(loss.hear("a").status, SyncMetadata);
     // b lets go of what a holds by the record; a owns 0 and 1 and says so.
     loss.world.after(1_000);
-    assert_eq!(loss.hear("b").status, RevokePending, "H18: up to date, and a is not");
+    assert_eq!(
+        loss.hear("b").status,
+        RevokePending,
+        "H18: up to date, and a is not"
+    );
     let a = loss.hear("a");
     assert_eq!(a.status, RevokePending, "C8: the hold still lasts");
     assert_eq!(loss.lineage().correction, None, "C4: all are up to date");
@@ -162,9 +176,16 @@ fn c2_c4_a_shard_that_two_claim_goes_to_nobody_until_one_has_let_go() {
     loss.hear("a");
     assert_eq!(loss.world.holds("a"), [0, 1]);
     assert_eq!(loss.world.holds("b"), [2, 3]);
-    assert!(loss.lineage().correction.is_none(), "2 and 3 are b's target, and b holds them");
+    assert!(
+        loss.lineage().correction.is_none(),
+        "2 and 3 are b's target, and b holds them"
+    );
     let shards = loss.world.member("b").holdings.clone();
-    assert!(shards.iter().all(|it| it.is_claim && it.phase == Phase::Draining));
+    assert!(
+        shards
+            .iter()
+            .all(|it| it.is_claim && it.phase == Phase::Draining)
+    );
 }
 
 #[test]
@@ -205,8 +226,15 @@ fn h6_a_version_that_is_equal_by_chance_is_still_of_the_lost_view() {
     }
     assert_eq!(loss.world.versions().2, known);
     let answer = loss.world.beat(old_view.clone().owns(&[]));
-    assert_eq!(answer.status, SyncMetadata, "its epoch is older than the loss");
-    assert_eq!(loss.world.holds("b"), [2, 3], "C3: what it says it let go of is not believed");
+    assert_eq!(
+        answer.status, SyncMetadata,
+        "its epoch is older than the loss"
+    );
+    assert_eq!(
+        loss.world.holds("b"),
+        [2, 3],
+        "C3: what it says it let go of is not believed"
+    );
 }
 
 #[test]
@@ -226,14 +254,19 @@ fn c3_who_was_told_and_still_owns_what_is_not_its_own_is_fenced() {
     loss.world.lose_writes_unseen(&loss.saved);
     let lost = loss.beat_of("a");
     loss.world.beat(lost.owns(&[0, 3]));
-    let told = loss.world.beat(report("a", loss.members["a"].member_epoch, 99).owns(&[0, 3]));
+    let told = loss
+        .world
+        .beat(report("a", loss.members["a"].member_epoch, 99).owns(&[0, 3]));
     assert_eq!(told.status, SyncMetadata);
     assert_eq!(given(&told).0, [0], "3 is b's");
     let insists = obeying("a", &told).owns(&[0, 3]);
     assert_eq!(loss.world.beat(insists).status, Fenced);
     assert_eq!(loss.world.member("a").state, MemberState::Fenced);
     let quarantined = loss.world.in_quarantine();
-    assert!(quarantined.contains(&3), "O6: what it claimed is not free: {quarantined:?}");
+    assert!(
+        quarantined.contains(&3),
+        "O6: what it claimed is not free: {quarantined:?}"
+    );
 }
 
 #[test]
@@ -243,7 +276,10 @@ fn c3_draining_what_is_not_its_own_is_what_it_was_told_to_do() {
     let told = loss.hear("b");
     let obeys = obeying("b", &told).drains(&[2, 3]);
     assert_eq!(loss.world.beat(obeys).status, RevokePending);
-    assert_eq!(loss.world.beat(obeying("b", &told).revoked(&[2, 3])).status, RevokePending);
+    assert_eq!(
+        loss.world.beat(obeying("b", &told).revoked(&[2, 3])).status,
+        RevokePending
+    );
     assert_eq!(loss.world.holds("b"), Vec::<u32>::new());
 }
 
@@ -298,7 +334,10 @@ fn c8_nothing_is_granted_and_nobody_expires_for_one_lease() {
     let b = world.beat(obeying("b", &b));
     assert_eq!((b.status, given(&b)), (RevokePending, (vec![], vec![2, 3])));
     members.insert("b", b);
-    assert_eq!(world.group.next_deadline(), Some(start.plus(Millis::new(LEASE))));
+    assert_eq!(
+        world.group.next_deadline(),
+        Some(start.plus(Millis::new(LEASE)))
+    );
 
     world.after(LEASE - 1);
     world.settle_partly(&mut members);
@@ -307,9 +346,16 @@ fn c8_nothing_is_granted_and_nobody_expires_for_one_lease() {
     world.after(1);
     world.tick();
     assert_eq!(world.group.record().lineage.hold_until, None);
-    assert_eq!(world.versions().2, version + 1, "the end of a hold can be seen");
+    assert_eq!(
+        world.versions().2,
+        version + 1,
+        "the end of a hold can be seen"
+    );
     world.settle(&mut members);
-    assert_eq!((world.holds("a"), world.holds("b")), (vec![0, 1], vec![2, 3]));
+    assert_eq!(
+        (world.holds("a"), world.holds("b")),
+        (vec![0, 1], vec![2, 3])
+    );
 }
 
 #[test]
@@ -319,7 +365,11 @@ fn c8_leases_that_ran_out_by_the_old_record_end_after_the_hold() {
     world.after(LEASE + 1_000);
     world.lose_writes_since(&saved);
     world.tick();
-    assert_eq!(world.member("a").state, MemberState::Active, "nobody is expired");
+    assert_eq!(
+        world.member("a").state,
+        MemberState::Active,
+        "nobody is expired"
+    );
     world.beat(obeying("a", &members["a"]));
     world.after(LEASE - 1);
     world.beat(obeying("a", &members["a"]));
@@ -356,7 +406,11 @@ fn c8_a_doubt_is_acted_on_once() {
     world.after(100);
     world.doubted_at = Some(world.now);
     world.tick();
-    assert_eq!(world.versions().0, epoch + 2 * EPOCH_LEAP, "a new one is a new one");
+    assert_eq!(
+        world.versions().0,
+        epoch + 2 * EPOCH_LEAP,
+        "a new one is a new one"
+    );
 }
 
 #[test]
@@ -412,7 +466,10 @@ fn h10_a_replayed_join_during_a_hold_starts_nothing() {
     assert_eq!(given(&world.beat(join.clone())).0, [0, 1]);
     world.doubted_at = Some(world.now);
     let again = world.beat(join.sequence(2));
-    assert_eq!((again.status, given(&again)), (RevokePending, (vec![], vec![0, 1])));
+    assert_eq!(
+        (again.status, given(&again)),
+        (RevokePending, (vec![], vec![0, 1]))
+    );
 }
 
 #[test]
@@ -420,7 +477,9 @@ fn h5a_a_superseded_twin_is_not_told_the_epoch_by_a_round() {
     let mut world = World::with_shards(2);
     let old = world.beat(join("a").instance("old").sequence(1));
     world.beat(join("a").instance("new").sequence(1));
-    let twin = report("a", old.member_epoch, 99).instance("old").sequence(2);
+    let twin = report("a", old.member_epoch, 99)
+        .instance("old")
+        .sequence(2);
     let answer = world.beat(twin);
     assert_eq!((answer.status, answer.member_epoch), (Fenced, 0));
     assert_eq!(world.group.record().lineage, Lineage::default());
@@ -453,7 +512,11 @@ fn h14a_a_late_copy_in_a_round_claims_nothing() {
     let mut world = World::with_shards(2);
     let a = world.beat(join("a").instance("p").sequence(1));
     let saved = world.saved();
-    let numbered = |sequence| report("a", a.member_epoch, 50).instance("p").sequence(sequence);
+    let numbered = |sequence| {
+        report("a", a.member_epoch, 50)
+            .instance("p")
+            .sequence(sequence)
+    };
     world.lose_writes_unseen(&saved);
     assert_eq!(world.beat(numbered(9).owns(&[0])).status, SyncMetadata);
     let before = world.saved();

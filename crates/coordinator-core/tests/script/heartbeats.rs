@@ -137,6 +137,7 @@ impl Stage {
         let decided = self.play(line)?.command(clock, &input);
         let decided = decided.map_err(|what| ScriptError::new(line, what))?;
         let step = decided.map_err(|it| ScriptError::new(line, it.to_string()))?;
+        self.spread(&step);
         match step.reply {
             Reply::Heartbeat(reply) => Ok((reply, step.writes)),
             other => Err(ScriptError::new(line, format!("answered with {other:?}"))),

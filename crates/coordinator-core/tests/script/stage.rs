@@ -11,7 +11,7 @@ use coordinator_core::names::{ConsumerGroup, GroupId, StreamPrefix};
 use coordinator_core::numbers::{AssignmentEpoch, ShardCount};
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::settings::{Settings, Timing};
-use coordinator_core::step::{Reply, ScaleReply};
+use coordinator_core::step::{Effect, Reply, ScaleReply, Step};
 use coordinator_core::time::{Clock, Timestamp};
 
 use super::ScriptError;
@@ -118,6 +118,7 @@ impl Stage {
             Ok(step) => step,
             Err(rejection) => return Ok(vec![format!("refused: {rejection}")]),
         };
+        self.spread(&step);
         let mut said = match step.reply {
             Reply::Scale(ScaleReply::Started(id)) => vec![format!("started {}", id.as_str())],
             Reply::Scale(ScaleReply::Resumed(id)) => vec![format!("resumed {}", id.as_str())],
@@ -131,6 +132,15 @@ impl Stage {
             said.push("only leases written".to_owned());
         }
         Ok(said)
+    }
+
+    /// What one group learns of lost writes holds for the whole store (rule C8).
+    pub fn spread(&mut self, step: &Step) {
+        for effect in &step.effects {
+            if let Effect::DoubtWrites { at } = effect {
+                self.doubted_at = self.doubted_at.max(Some(*at));
+            }
+        }
     }
 
     fn begin(&mut self, words: &mut Words) -> Result<Vec<String>, ScriptError> {

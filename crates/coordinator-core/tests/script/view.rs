@@ -43,12 +43,19 @@ impl View {
         }
         view.add_lineage(group);
         for effect in effects {
-            let (name, asked) = match effect {
-                Effect::Provision { shards, .. } => ("provision", shards),
-                Effect::ReadDrainEvidence { shards, .. } => ("look-at", shards),
-                Effect::Retire { shards, .. } => ("retire", shards),
+            let asked = match effect {
+                Effect::Provision { shards: made, .. } => format!("provision {}", shards(made)),
+                Effect::ReadDrainEvidence { shards: seen, .. } => {
+                    format!("look-at {}", shards(seen))
+                }
+                Effect::Retire { shards: gone, .. } => format!("retire {}", shards(gone)),
+                Effect::DoubtWrites { at } => format!("doubt-writes at={}", moment(*at)),
             };
-            view.add("to do:", &format!("{name} {}", shards(asked)));
+            let name = asked.split(' ').next().unwrap_or_default();
+            view.add(
+                &format!("to do: {name}"),
+                asked.trim_start_matches(name).trim(),
+            );
         }
         view
     }
