@@ -1,12 +1,13 @@
 //! Scripts: commands to a group and what comes of them, written so that a reviewer can follow a decision by reading. Reads a script, runs it, and
 //! compares or rewrites what it expects. The language is described in the pages on testing.
-#![allow(unreachable_pub, clippy::unwrap_used)]
+#![allow(unreachable_pub)]
 
 mod client;
 mod diff;
 mod evidence;
 mod heartbeats;
 mod play;
+mod settings;
 mod shards;
 mod stage;
 mod text;

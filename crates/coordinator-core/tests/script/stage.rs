@@ -4,18 +4,17 @@
 use std::collections::BTreeMap;
 
 use coordinator_core::Group;
-use coordinator_core::assign::{AssignmentStrategy, Range, Sticky};
-use coordinator_core::evidence::DrainProof;
 use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::{ConsumerGroup, GroupId, StreamPrefix};
 use coordinator_core::numbers::{AssignmentEpoch, ShardCount};
 use coordinator_core::record::{GroupRecord, Provisioning};
-use coordinator_core::settings::{Settings, Timing};
+use coordinator_core::settings::Settings;
 use coordinator_core::step::{Effect, Reply, ScaleReply, Step};
 use coordinator_core::time::{Clock, Timestamp};
 
 use super::ScriptError;
 use super::play::{Play, is_about_a_lease};
+use super::settings::settings;
 use super::text::{self, START, moment};
 use super::words::Words;
 
@@ -271,29 +270,4 @@ impl Stage {
         play.replace(group.map_err(|error| words.error(error.to_string()))?);
         Ok(Vec::new())
     }
-}
-
-fn settings(words: &mut Words) -> Result<Settings, ScriptError> {
-    let usual = Timing::default();
-    let timing = Timing {
-        heartbeat_interval: words.span("heartbeat")?.unwrap_or(usual.heartbeat_interval),
-        member_lease_ttl: words.span("lease")?.unwrap_or(usual.member_lease_ttl),
-        rebalance_timeout: words.span("rebalance")?.unwrap_or(usual.rebalance_timeout),
-        stale_member_retention: words
-            .span("retention")?
-            .unwrap_or(usual.stale_member_retention),
-    };
-    let strategy: &'static dyn AssignmentStrategy = match words.text("strategy").as_deref() {
-        None | Some("sticky") => &Sticky,
-        Some("range") => &Range,
-        Some(other) => return Err(words.error(format!("no strategy is called {other}"))),
-    };
-    let proof = match words.text("proof").as_deref() {
-        None | Some("lag") => DrainProof::Lag,
-        Some("entries") => DrainProof::Entries,
-        Some(other) => return Err(words.error(format!("`{other}` is no proof"))),
-    };
-    let settings = Settings::validated(timing, strategy);
-    let settings = settings.map_err(|error| words.error(error.to_string()))?;
-    Ok(settings.with_drain_proof(proof))
 }

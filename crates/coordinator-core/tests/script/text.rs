@@ -1,6 +1,7 @@
 //! Shards, spans and states as they are printed. Short, and the same every time.
 
 use coordinator_core::evidence::{Open, OpenCondition};
+use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::step::{HeartbeatReply, HeartbeatStatus};
 use coordinator_core::time::{Millis, Timestamp};
@@ -27,7 +28,7 @@ pub fn span(span: Millis) -> String {
 
 /// `0,1`, `0-3,7`, or `-` for none.
 pub fn shards(set: &ShardSet) -> String {
-    let all: Vec<u32> = set.iter().map(|shard| shard.get()).collect();
+    let all: Vec<u32> = set.iter().map(ShardIndex::get).collect();
     let runs = all.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
         [one] => one.to_string(),
         [one, two] => format!("{one},{two}"),
@@ -42,7 +43,7 @@ pub fn shards(set: &ShardSet) -> String {
     }
 }
 
-/// `group:pending=2,lag=unknown,unread` for each group, joined by `+`.
+/// `orders:pending=2,orders:lag=unknown,audit:unread`: what stands against a shard's being drained.
 pub fn open(conditions: &[OpenCondition]) -> String {
     let texts = conditions.iter().map(|it| {
         let condition = match it.condition {
