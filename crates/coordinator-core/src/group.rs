@@ -8,7 +8,7 @@ use crate::holding::Holding;
 use crate::member::MemberRecord;
 use crate::migration::LeavingPhase;
 use crate::names::{GroupId, MemberId};
-use crate::numbers::{MetadataVersion, ShardIndex};
+use crate::numbers::{GroupEpoch, MetadataVersion, ShardIndex};
 use crate::record::{GroupRecord, RecordError};
 use crate::settings::Settings;
 use crate::shard_set::ShardSet;
@@ -20,6 +20,8 @@ pub struct Group {
     settings: Settings,
     /// For each shard, how many hold it: live members and quarantines. Derived.
     holders: Vec<u32>,
+    /// The highest group epoch that is known to have been there, in a record that the store may have lost since. Not recorded.
+    known_epoch: GroupEpoch,
 }
 
 impl Group {
@@ -33,9 +35,26 @@ impl Group {
             record,
             settings,
             holders: Vec::new(),
+            known_epoch: GroupEpoch::default(),
         };
         group.holders = group.count_holders();
         Ok(group)
+    }
+
+    /// The same, with what is remembered of epochs that the store may have lost: should writes be doubted, the new ones are above it, also where the store
+    /// goes back twice to the same record (rule C7).
+    #[must_use]
+    pub fn knowing(self, epoch: GroupEpoch) -> Self {
+        Self {
+            known_epoch: self.known_epoch.max(epoch),
+            ..self
+        }
+    }
+
+    /// The highest group epoch that is known to have been there.
+    #[must_use]
+    pub fn known_epoch(&self) -> GroupEpoch {
+        self.known_epoch.max(self.record.group_epoch)
     }
 
     /// What is recorded of the group.

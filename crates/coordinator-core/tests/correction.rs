@@ -13,7 +13,7 @@ use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::{GroupEpoch, MetadataVersion, ShardCount};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::step::HeartbeatStatus::{
-    Fenced, Ok as Good, RevokePending, SyncMetadata, UnknownMember,
+    Fenced, InvalidRequest, Ok as Good, RevokePending, SyncMetadata, UnknownMember,
 };
 use coordinator_core::step::{Effect, HeartbeatReply, Rejection};
 use coordinator_core::time::{Millis, Timestamp};
@@ -121,18 +121,32 @@ fn c7_epochs_leap_above_every_one_that_was_handed_out() {
 }
 
 #[test]
-fn c7_a_second_loss_to_the_same_record_still_hands_out_unused_epochs() {
+fn c7_two_losses_to_the_same_record_hand_out_different_epochs() {
+    let (mut world, _) = World::settled(2, &["a"]);
+    let saved = world.saved();
+    let mut handed_out = Vec::new();
+    for member in ["b", "c", "d"] {
+        let known = world.group.known_epoch();
+        world.lose_writes_since(&saved);
+        world.group = world.group.clone().knowing(known);
+        handed_out.push(world.beat(join(member)).member_epoch);
+        world.after(1);
+    }
+    let mut once = handed_out.clone();
+    once.dedup();
+    assert_eq!((once.len(), once.is_sorted()), (3, true), "{handed_out:?}");
+}
+
+#[test]
+fn c7_a_report_of_a_later_epoch_shows_how_high_they_went() {
     let mut loss = Loss::of_a_handoff();
     loss.world.lose_writes_unseen(&loss.saved);
     let first = loss.hear("b").member_epoch;
     loss.world.lose_writes_unseen(&loss.saved);
-    // It knows the version that the record has, and so nothing is seen of the loss until it knows more.
-    loss.world.tick();
-    let again = loss
-        .world
-        .beat(report("b", first, loss.world.versions().2 + 1).owns(&[]));
+    let version = loss.world.versions().2;
+    let again = loss.world.beat(report("b", first, version + 1));
     assert_eq!(again.status, SyncMetadata);
-    assert!(again.member_epoch > first, "{again:?}");
+    assert_eq!(again.member_epoch, first + EPOCH_LEAP);
 }
 
 /// Case C06: one reader per shard throughout, and epochs above every one seen.
@@ -434,17 +448,52 @@ fn c8_the_short_way_does_not_pass_by_a_doubt() {
 }
 
 #[test]
-fn c8_what_one_group_learns_is_told_to_all() {
+fn c8_what_one_group_learns_is_told_to_all_before_it_is_committed() {
     let mut loss = Loss::of_a_handoff();
     loss.world.lose_writes_unseen(&loss.saved);
     let at = loss.world.now;
     let step = loss.world.step(loss.beat_of("b"));
     assert_eq!(step.effects, [Effect::DoubtWrites { at }]);
-    let again = loss.world.decide(&Input::TickDue).unwrap();
-    assert_eq!(again.effects, step.effects, "until it is known everywhere");
     loss.world.doubted_at = Some(at);
     let step = loss.world.decide(&Input::TickDue).unwrap();
     assert_eq!((step.writes, step.effects), (vec![], vec![]));
+}
+
+/// What the store shows is known to whoever asks the store.
+#[test]
+fn c8_what_the_store_shows_need_not_be_told() {
+    let (mut world, _) = World::settled(2, &["a"]);
+    world.doubted_at = Some(world.now);
+    let step = world.command(&Input::TickDue);
+    assert_eq!(step.effects, []);
+    // Each group finds it out by itself: one that did must not begin it anew for all others.
+    world.doubted_at = None;
+    assert_eq!(world.decide(&Input::TickDue).unwrap().effects, []);
+}
+
+#[test]
+fn c8_a_doubt_by_a_report_is_later_than_any_before_though_the_clock_went_back() {
+    let mut loss = Loss::of_a_handoff();
+    loss.world.doubted_at = Some(loss.world.now.plus(Millis::new(60_000)));
+    let known = loss.world.doubted_at.unwrap();
+    loss.world.lose_writes_unseen(&loss.saved);
+    loss.world.doubted_at = None;
+    let shown = loss.world.saved().lineage.doubted_at;
+    assert_eq!(shown, None);
+    loss.world.doubted_at = Some(known);
+    loss.world.tick();
+    let epoch = loss.world.versions().0;
+    let report = report("b", epoch + 1, 99);
+    let step = loss.world.step(report);
+    let at = known.plus(Millis::new(1));
+    assert_eq!(step.effects, [Effect::DoubtWrites { at }]);
+    assert_eq!(loss.lineage().doubted_at, Some(at));
+    let lease = Millis::new(LEASE);
+    assert_eq!(
+        loss.lineage().hold_until,
+        Some(loss.world.now.plus(lease)),
+        "M7"
+    );
 }
 
 #[test]
@@ -574,4 +623,52 @@ fn c6_a_record_whose_floor_no_epoch_reached_is_refused() {
     record.lineage.epoch_floor = GroupEpoch::new(1_000);
     let error = coordinator_core::Group::restore(record, *world.group.settings()).unwrap_err();
     assert!(error.to_string().contains("1000"), "{error}");
+}
+
+#[test]
+fn h2_c6_a_shard_that_no_stream_can_have_is_recorded_nowhere() {
+    let (mut world, members) = World::settled(2, &["a"]);
+    let before = world.saved();
+    let most = ShardCount::MAX.get();
+    let epoch = members["a"].member_epoch;
+    for beat in [
+        report("a", epoch, 99).owns(&[0, most]),
+        report("a", epoch, 99).drains(&[u32::MAX]),
+        leave("a", 99).drains(&[most]),
+    ] {
+        assert_eq!(world.beat(beat).status, InvalidRequest);
+    }
+    assert_eq!(world.saved(), before);
+}
+
+#[test]
+fn c7_c49_an_epoch_that_nobody_can_have_been_given_is_not_believed() {
+    let (mut world, members) = World::settled(2, &["a"]);
+    let before = world.saved();
+    let absurd = report("a", i64::MAX.unsigned_abs(), 99);
+    assert_eq!(world.beat(absurd).status, Fenced);
+    assert_eq!(world.saved(), before);
+    let far = members["a"].member_epoch + (1 << 40);
+    assert_eq!(world.beat(report("a", far, 99)).status, SyncMetadata);
+}
+
+/// What it is still draining would else be nobody's, and given to the next at once.
+#[test]
+fn h5_c2_a_member_that_leaves_and_knows_more_keeps_what_it_drains() {
+    let mut loss = Loss::of_a_handoff();
+    let known = loss.world.versions().2;
+    loss.world.lose_writes_unseen(&loss.saved);
+    let answer = loss.world.beat(leave("b", known).drains(&[2, 3]));
+    assert_eq!(
+        (answer.status, given(&answer)),
+        (RevokePending, (vec![], vec![]))
+    );
+    assert_eq!(loss.world.holds("b"), [2, 3]);
+    assert_eq!(loss.world.member("b").state, MemberState::Leaving);
+    assert!(loss.lineage().hold_until.is_some());
+    assert_eq!(
+        loss.lineage().correction,
+        None,
+        "nobody is to be brought up to date"
+    );
 }

@@ -44,6 +44,7 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
             if is_older_message(draft.group(), &member, heartbeat) {
                 return answer::answer_overtaken(draft, heartbeat);
             }
+            correction::note_leave(draft, heartbeat);
             report::leave(draft, heartbeat)
         }
         (MemberState::Active | MemberState::Leaving, EpochClaim::At(epoch)) => {
