@@ -10,7 +10,7 @@ use coordinator_core::numbers::{AssignmentEpoch, ShardCount};
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::settings::Settings;
 use coordinator_core::step::{Effect, Reply, ScaleReply, Step};
-use coordinator_core::time::{Clock, Timestamp};
+use coordinator_core::time::{Clock, Millis, Timestamp};
 
 use super::ScriptError;
 use super::play::{Play, is_about_a_lease};
@@ -254,11 +254,15 @@ impl Stage {
         Ok(Vec::new())
     }
 
-    /// The store goes back to a mark, and shows it (rule C8) unless it happens silently.
+    /// The store goes back to a mark, and shows it (rule C8) unless it happens silently. The coordinator remembers the epochs that it saw (rule C7),
+    /// unless they are forgotten with it.
     fn lose(&mut self, words: &mut Words) -> Result<Vec<String>, ScriptError> {
         if !words.flag("silently") {
-            self.doubted_at = Some(self.now);
+            // Doubts are an order: each is later than the last one, whatever the clock says.
+            let after_last = self.doubted_at.map(|last| last.plus(Millis::new(1)));
+            self.doubted_at = Some(self.now).max(after_last);
         }
+        let remembers = !words.flag("forgotten");
         let Some(label) = words.text("to") else {
             // Nothing was lost, but the store can't be sure.
             return Ok(Vec::new());
@@ -267,7 +271,13 @@ impl Stage {
         let record = record.ok_or_else(|| words.error(format!("there is no mark {label}")))?;
         let play = self.play(words.line())?;
         let group = Group::restore(record, *play.group.settings());
-        play.replace(group.map_err(|error| words.error(error.to_string()))?);
+        let group = group.map_err(|error| words.error(error.to_string()))?;
+        let known = play.group.known_epoch();
+        play.replace(if remembers {
+            group.knowing(known)
+        } else {
+            group
+        });
         Ok(Vec::new())
     }
 }
