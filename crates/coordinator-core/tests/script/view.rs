@@ -165,7 +165,7 @@ fn member_line(group: &Group, id: &MemberId, member: &MemberRecord) -> String {
     if member.lease_ttl != group.settings().member_lease_ttl() {
         line += &format!(" promised={}", span(member.lease_ttl));
     }
-    if let Some(deadline) = member.rebalance_deadline {
+    if let Some(deadline) = member.rebalance_deadline() {
         line += &format!(" rebalance={}", moment(deadline));
     }
     line
