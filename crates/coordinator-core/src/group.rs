@@ -151,13 +151,6 @@ impl Group {
             .filter(|shard| self.is_blocked(member, *shard))
     }
 
-    /// Whether a member holds what it should let go of. Rule H20.
-    pub(crate) fn keeps_too_much(&self, id: &MemberId) -> bool {
-        let target = self.record.target.of(id);
-        let mut holdings = self.member(id).into_iter().flat_map(|it| &it.holdings);
-        holdings.any(|holding| !target.contains(holding.shard))
-    }
-
     /// How many hold a shard, quarantines included.
     pub(crate) fn holders(&self, shard: ShardIndex) -> u32 {
         self.holders.get(shard.as_usize()).copied().unwrap_or(0)

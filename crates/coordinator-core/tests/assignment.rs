@@ -24,6 +24,7 @@ struct Member {
 fn member(previous: &[u32], held: &[u32]) -> Member {
     let holding = |shard| Holding {
         is_claim: false,
+        release_by: None,
         shard,
         phase: Phase::Owned,
         since: MetadataVersion::new(1),

@@ -1,8 +1,8 @@
-//! What a member is told, and what must be recorded before: rules E5, O4, O8, H16, H17, H19 and H20.
+//! What a member is told, and what must be recorded before: rules E5, O4, O8, H16, H17 and H19.
 
 use alloc::vec::Vec;
 
-use super::{correction, migration};
+use super::{correction, migration, release};
 use crate::draft::Draft;
 use crate::input::Heartbeat;
 use crate::names::MemberId;
@@ -15,7 +15,7 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
     let id = &heartbeat.member;
     correction::close_if_settled(draft);
     migration::advance(draft);
-    set_rebalance_deadline(draft, id);
+    release::demand(draft, id);
     issue_epoch(draft, id);
     grant(draft, heartbeat);
     view(draft, heartbeat)
@@ -24,7 +24,7 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
 /// Answers a member that acts on what the store has lost: what it may keep, and the epoch by which it is known to have heard so (rule C2).
 pub(super) fn answer_settling(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
-    set_rebalance_deadline(draft, id);
+    release::demand(draft, id);
     issue_epoch(draft, id);
     view(draft, heartbeat)
 }
@@ -34,7 +34,7 @@ pub(super) fn answer_settling(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> H
 /// The process may have heard the first answer and know its epoch only: one issued here could push that one out.
 pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
-    set_rebalance_deadline(draft, id);
+    release::demand(draft, id);
     grant(draft, heartbeat);
     view(draft, heartbeat)
 }
@@ -44,28 +44,6 @@ pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> H
 /// Whoever sent it may have moved on. An epoch issued here could push out the one that the member knows, and leave it fenced (invariant 9).
 pub(super) fn answer_overtaken(draft: &Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     view(draft, heartbeat)
-}
-
-/// Rule H20: armed when the member is first told to let go of a shard, cleared when it has.
-fn set_rebalance_deadline(draft: &mut Draft<'_>, id: &MemberId) {
-    let Some(member) = draft.group().member(id) else {
-        return;
-    };
-    let keeps_too_much = draft.group().keeps_too_much(id);
-    let deadline = match (keeps_too_much, member.rebalance_deadline) {
-        (true, None) => Some(
-            draft
-                .clock()
-                .now
-                .plus(draft.group().settings().rebalance_timeout()),
-        ),
-        (false, Some(_)) => None,
-        _ => return,
-    };
-    draft.write(Write::RebalanceDeadlineSet {
-        member: id.clone(),
-        deadline,
-    });
 }
 
 /// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch that it sent last, and

@@ -9,6 +9,7 @@ mod join;
 mod maintenance;
 mod migration;
 mod recompute;
+mod release;
 mod report;
 mod settle;
 
