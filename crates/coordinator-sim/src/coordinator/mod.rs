@@ -5,6 +5,7 @@ mod ask;
 mod chore;
 mod long_way;
 mod mark;
+mod short_way;
 mod task;
 
 use std::collections::VecDeque;

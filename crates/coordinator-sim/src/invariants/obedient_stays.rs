@@ -21,8 +21,7 @@ pub(crate) fn check(world: &World, index: usize, status: HeartbeatStatus) -> Opt
         .rebalance_ms
         .saturating_sub(world.setup.lease_ms);
     let was_slow = process.longest_drain_ms >= may_drain_ms;
-    let is_excused = was_slow || !world.options.judges_rebalance_timeouts;
-    if cause == Some(&FenceCause::RebalanceTimeout) && is_excused {
+    if cause == Some(&FenceCause::RebalanceTimeout) && was_slow {
         return None;
     }
     let epoch = process.waiting.as_ref().map(|waiting| waiting.epoch);

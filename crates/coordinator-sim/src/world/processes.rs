@@ -146,11 +146,10 @@ impl World {
         if process.is_paused() {
             return process.inbox.push(event);
         }
-        let of = match &event {
-            Event::AnswerReceived { request_id, .. } | Event::RequestFailed { request_id, .. } => {
-                request_id
-            }
-            _ => return,
+        let (Event::AnswerReceived { request_id: of, .. }
+        | Event::RequestFailed { request_id: of, .. }) = &event
+        else {
+            return;
         };
         // The driver drops what answers an earlier request.
         if process

@@ -1,6 +1,9 @@
 //! The store of group records as a simulation needs it: the meaning of the real ones in single steps, and ways to fail that those have.
 //! It decides nothing about groups.
 
+mod commit;
+mod mark;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -8,7 +11,9 @@ use coordinator_core::names::MemberId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
-use store::{Commit, Effects, Etag, Snapshot, Stamp};
+use store::{Etag, Snapshot, Stamp};
+
+pub(crate) use mark::Mark;
 
 use crate::choices::mix;
 use crate::options::StoreFaults;
@@ -26,14 +31,6 @@ struct Kept {
     leases: BTreeMap<MemberId, Timestamp>,
     /// The history of the store in which the record was written (rule C8).
     history: u64,
-}
-
-/// The mark of rule M6, the moment it was last refreshed, and what it tells of lost writes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
-    pub(crate) since: Timestamp,
-    pub(crate) seen: Timestamp,
-    pub(crate) doubted_at: Option<Timestamp>,
 }
 
 /// Everything that a fail-over takes back together.
@@ -205,80 +202,6 @@ impl RecordStore {
         }
     }
 
-    /// Writes a record and what belongs to it: all or nothing. The second part says whether it was written, whatever the caller learns.
-    pub(crate) fn commit(
-        &mut self,
-        group: usize,
-        token: u64,
-        commit: &Commit<'_>,
-        true_ms: u64,
-    ) -> (Result<Stamp, Trouble>, bool) {
-        if self.is_away(true_ms) {
-            return (Err(Trouble::Away), false);
-        }
-        let lost = self.lost_answer.take();
-        if lost.is_some_and(|lost| !lost.is_applied) {
-            return (Err(Trouble::Away), false);
-        }
-        let outcome = self.try_commit(group, token, commit, self.now(true_ms));
-        self.release(group, token, true_ms);
-        let is_written = outcome.is_ok();
-        if lost.is_some_and(|lost| !lost.is_read_back) {
-            return (Err(Trouble::Away), is_written);
-        }
-        (outcome, is_written)
-    }
-
-    fn try_commit(
-        &mut self,
-        group: usize,
-        token: u64,
-        commit: &Commit<'_>,
-        now: Timestamp,
-    ) -> Result<Stamp, Trouble> {
-        let is_ours = self.locks[group].is_some_and(|lock| lock.token == token && now < lock.until);
-        let kept = &self.contents.groups[group];
-        let is_expected = kept.stamp == commit.expected.stamp;
-        if !self.faults.commit_without_stamp_check && !(is_ours && is_expected) {
-            return Err(Trouble::Conflict);
-        }
-        let effects = Effects::of(commit);
-        let mut judged = effects.judged.iter();
-        let is_judged_rightly =
-            judged.all(|(member, seen)| kept.leases.get(*member) == seen.as_ref());
-        if !is_judged_rightly && !self.faults.commit_without_lease_check {
-            return Err(Trouble::Conflict);
-        }
-        let etag = self.etag();
-        let history = self.history;
-        let kept = &mut self.contents.groups[group];
-        kept.history = history;
-        set_leases(&mut kept.leases, &effects);
-        kept.record = Arc::new(commit.record.clone());
-        kept.stamp = Stamp {
-            revision: kept.stamp.revision.next(),
-            etag,
-        };
-        let stamp = kept.stamp.clone();
-        self.remember();
-        Ok(stamp)
-    }
-
-    /// Tells all coordinators, by the mark, that writes may be lost (rule C8).
-    pub(crate) fn doubt(&mut self, at: Timestamp, true_ms: u64) -> Result<(), Trouble> {
-        if self.is_away(true_ms) {
-            return Err(Trouble::Away);
-        }
-        let now = self.now(true_ms);
-        let mark = self.contents.mark.get_or_insert(Mark {
-            since: now,
-            seen: now,
-            doubted_at: None,
-        });
-        mark.doubted_at = mark.doubted_at.max(Some(at));
-        Ok(())
-    }
-
     /// Renews leases if the record is still the known one. An empty list confirms the record.
     pub(crate) fn renew(
         &mut self,
@@ -306,36 +229,6 @@ impl RecordStore {
         Ok(Renewed::Done)
     }
 
-    /// Says that a coordinator is watching (rule M6). A mark that it left and that is not there any more shows that writes were lost (rule C8).
-    pub(crate) fn watch_over(
-        &mut self,
-        gap: Millis,
-        left: Option<Timestamp>,
-        true_ms: u64,
-    ) -> Result<Mark, Trouble> {
-        if self.is_away(true_ms) {
-            return Err(Trouble::Away);
-        }
-        let now = self.now(true_ms);
-        let earlier = self.contents.mark;
-        let unbroken = earlier.filter(|mark| mark.seen <= now && now.since(mark.seen) <= gap);
-        let since = unbroken.map_or(now, |mark| mark.since);
-        let known = earlier.and_then(|mark| mark.doubted_at);
-        let is_lost = left > earlier.map(|mark| mark.seen) && !self.faults.hidden_doubt;
-        let after_known = known.map_or(now, |known| now.max(known.plus(Millis::new(1))));
-        let mark = Mark {
-            since: if self.faults.watch_without_gaps {
-                Timestamp::default()
-            } else {
-                since
-            },
-            seen: now,
-            doubted_at: if is_lost { Some(after_known) } else { known },
-        };
-        self.contents.mark = Some(mark);
-        Ok(mark)
-    }
-
     fn remember(&mut self) {
         if self.past.len() == PAST {
             self.past.pop_front();
@@ -353,18 +246,5 @@ impl RecordStore {
         }
         self.locks.fill(None);
         self.history += 1;
-    }
-}
-
-/// Of two deadlines the later counts where a lease was renewed meanwhile: it was promised.
-fn set_leases(leases: &mut BTreeMap<MemberId, Timestamp>, effects: &Effects<'_>) {
-    for (member, lease) in &effects.leases {
-        let current = leases.get(*member).copied();
-        let renewed = current.filter(|_| current != lease.seen);
-        let deadline = renewed.map_or(lease.deadline, |renewed| renewed.max(lease.deadline));
-        leases.insert((*member).clone(), deadline);
-    }
-    for member in &effects.dropped_leases {
-        leases.remove(*member);
     }
 }
