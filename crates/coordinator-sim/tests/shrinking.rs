@@ -28,11 +28,7 @@ fn a_run_that_was_drawn_is_the_same_when_its_actions_are_played() {
     assert_eq!(replay(&run), failed);
     let drawn = events_of(run.seed, &run.options, None);
     assert_eq!(events_of(run.seed, &run.options, Some(&run.actions)), drawn);
-    assert!(
-        drawn
-            .last()
-            .is_some_and(|line| line.contains("violation") || line.contains("worker"))
-    );
+    assert!(drawn.iter().any(|line| line.contains("violation")));
 }
 
 #[test]
