@@ -76,13 +76,6 @@ impl MemberRecord {
         matches!(self.state, MemberState::Active)
     }
 
-    /// Whether an epoch is one that was issued to it and is still good: the newest, or one since it last sent one (rules H14 and E6).
-    #[must_use]
-    pub fn accepts_epoch(&self, epoch: u64) -> bool {
-        let earliest = self.previous_epoch.unwrap_or(self.epoch);
-        (earliest.get()..=self.epoch.get()).contains(&epoch)
-    }
-
     /// When it is fenced next unless it has let go of a shard by then (rule H20).
     #[must_use]
     pub fn rebalance_deadline(&self) -> Option<Timestamp> {

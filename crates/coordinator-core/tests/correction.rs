@@ -16,7 +16,7 @@ use coordinator_core::step::Rejection;
 use coordinator_core::time::Millis;
 use coordinator_core::write::Write;
 use support::loss::Loss;
-use support::{World, given, join, leave, obeying, report};
+use support::{Beat, World, given, join, leave, obeying, report};
 
 const LEASE: u64 = 15_000;
 
@@ -249,7 +249,7 @@ fn h5_an_epoch_below_the_recorded_one_and_a_stranger_open_no_round() {
     let (mut world, members) = World::settled(2, &["a", "b"]);
     let epoch = members["a"].member_epoch;
     let lower = report("a", epoch - 1, 99);
-    let known = world.member("a").accepts_epoch(epoch - 1);
+    let known = world.group.accepts_epoch(world.member("a"), epoch - 1);
     assert!(!known, "it has confirmed its epoch");
     assert_eq!(world.beat(lower).status, Fenced);
     assert_eq!(world.beat(report("x", 7, 99)).status, UnknownMember);
@@ -335,4 +335,43 @@ fn h5_c2_a_member_that_leaves_and_knows_more_keeps_what_it_drains() {
         None,
         "nobody is to be brought up to date"
     );
+}
+
+/// Two processes of one plain member, of which the second joined in the lost writes. Only one of them may go on, whichever is heard first (C7, E6, H15).
+struct Twins {
+    world: World,
+    first: Beat,
+    second: Beat,
+}
+
+impl Twins {
+    fn new() -> Self {
+        let mut world = World::with_shards(1);
+        let first = world.join_and_settle("m");
+        let saved = world.saved();
+        let second = world.beat(join("m").request("another process"));
+        assert!(second.member_epoch > first.member_epoch);
+        world.lose_writes_since(&saved);
+        Self {
+            world,
+            first: obeying("m", &first),
+            second: obeying("m", &second),
+        }
+    }
+}
+
+#[test]
+fn c7_h15_an_epoch_of_the_lost_writes_is_not_one_between_the_last_sent_and_the_new() {
+    let mut twins = Twins::new();
+    let first = twins.world.beat(twins.first);
+    assert_eq!((first.status, given(&first).0), (RevokePending, vec![0]));
+    assert_eq!(twins.world.beat(twins.second).status, Fenced);
+    assert_eq!(twins.world.holds("m"), [0]);
+}
+
+#[test]
+fn c7_h5_who_is_believed_for_a_lost_epoch_shuts_out_who_has_the_recorded_one() {
+    let mut twins = Twins::new();
+    assert_eq!(twins.world.beat(twins.second).status, SyncMetadata);
+    assert_eq!(twins.world.beat(twins.first).status, Fenced);
 }

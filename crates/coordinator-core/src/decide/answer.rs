@@ -6,7 +6,7 @@ use super::{correction, migration, release};
 use crate::draft::Draft;
 use crate::input::Heartbeat;
 use crate::names::MemberId;
-use crate::numbers::ShardIndex;
+use crate::numbers::{MemberEpoch, ShardIndex};
 use crate::step::HeartbeatReply;
 use crate::write::Write;
 
@@ -16,16 +16,22 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
     correction::close_if_settled(draft);
     migration::advance(draft);
     release::demand(draft, id);
-    issue_epoch(draft, id);
+    issue_epoch(draft, id, None);
     grant(draft, heartbeat);
     view(draft, heartbeat)
 }
 
 /// Answers a member that acts on what the store has lost: what it may keep, and the epoch by which it is known to have heard so (rule C2).
-pub(super) fn answer_settling(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+///
+/// Of the epochs before, only the one that it sent stays good: another process that was given one in the lost writes is none of its copies.
+pub(super) fn answer_settling(
+    draft: &mut Draft<'_>,
+    heartbeat: &Heartbeat,
+    sent: u64,
+) -> HeartbeatReply {
     let id = &heartbeat.member;
     release::demand(draft, id);
-    issue_epoch(draft, id);
+    issue_epoch(draft, id, Some(MemberEpoch::new(sent)));
     view(draft, heartbeat)
 }
 
@@ -47,14 +53,15 @@ pub(super) fn answer_overtaken(draft: &Draft<'_>, heartbeat: &Heartbeat) -> Hear
 }
 
 /// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch that it sent last, and
-/// what it was given since, stay good.
-fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId) {
+/// what it was given since, stay good. `sent` is the former where the record does not have it.
+fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId, sent: Option<MemberEpoch>) {
     let Some(member) = draft.group().member(id) else {
         return;
     };
     let epoch = draft.group().record.assignment_epoch.as_member();
-    if epoch > member.epoch {
-        let previous = member.previous_epoch.unwrap_or(member.epoch);
+    let recorded = member.previous_epoch.unwrap_or(member.epoch);
+    let previous = sent.filter(|sent| *sent < epoch).unwrap_or(recorded);
+    if epoch > member.epoch || (previous != recorded && epoch == member.epoch) {
         draft.write(Write::EpochIssued {
             member: id.clone(),
             epoch,

@@ -116,7 +116,7 @@ fn judge_report(
     {
         return reply;
     }
-    if !member.accepts_epoch(epoch) {
+    if !draft.group().accepts_epoch(member, epoch) {
         // Rule H15.
         return refuse(draft.group(), HeartbeatStatus::Fenced);
     }

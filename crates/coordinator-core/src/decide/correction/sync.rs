@@ -21,7 +21,7 @@ pub(in crate::decide) fn judge(
     member: &MemberRecord,
     epoch: u64,
 ) -> Option<HeartbeatReply> {
-    let is_below = !member.accepts_epoch(epoch) && epoch < member.epoch.get();
+    let is_below = !draft.group().accepts_epoch(member, epoch) && epoch < member.epoch.get();
     let most = draft
         .group()
         .known_epoch()
@@ -38,7 +38,7 @@ pub(in crate::decide) fn judge(
         doubt::doubt_by_report(draft, epoch);
     }
     let is_round = draft.group().record.lineage.correction.is_some();
-    (knows_more || (is_round && is_old_epoch)).then(|| synchronise(draft, heartbeat))
+    (knows_more || (is_round && is_old_epoch)).then(|| synchronise(draft, heartbeat, epoch))
 }
 
 /// A member that leaves and knows more than the store shows the same (rule H5). There is nothing to bring it up to date for: what it says it is still
@@ -54,12 +54,12 @@ pub(in crate::decide) fn note_leave(draft: &mut Draft<'_>, heartbeat: &Heartbeat
 }
 
 /// Rule C2: the member is told what it may keep. What it says it has counts as held by it; what it says it let go of is not believed yet (rule C3).
-fn synchronise(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+fn synchronise(draft: &mut Draft<'_>, heartbeat: &Heartbeat, epoch: u64) -> HeartbeatReply {
     open_round(draft, heartbeat);
     claim(draft, heartbeat);
     report::renew_lease(draft, heartbeat);
     super::super::recompute::recompute_if_due(draft);
-    let reply = answer::answer_settling(draft, heartbeat);
+    let reply = answer::answer_settling(draft, heartbeat, epoch);
     report::note_position(draft, heartbeat);
     HeartbeatReply {
         status: HeartbeatStatus::SyncMetadata,
