@@ -64,6 +64,9 @@ fn round(world: &mut World) {
         });
     }
     for process in 0..world.processes.len() {
+        if world.violation.is_some() {
+            return;
+        }
         if world.processes[process].is_over() {
             continue;
         }
