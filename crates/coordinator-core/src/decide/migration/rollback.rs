@@ -1,6 +1,6 @@
 //! Taking a change back: rule G8.
 
-use super::{advance, changing_assignable, current, move_to};
+use super::{changing_assignable, current, move_to};
 use crate::draft::Draft;
 use crate::migration::{MigrationState, leaving};
 use crate::names::ReshardingId;
@@ -39,6 +39,5 @@ pub(in crate::decide) fn rollback(
         // Added shards may have been written to, or half made: they too are gone only when proven empty.
         move_to(draft, MigrationState::RollingBack, leaving(to, from));
     });
-    advance(draft);
     Ok(())
 }
