@@ -16,46 +16,61 @@ fn search(name: &str) {
 }
 
 #[test]
-fn messages() {
+fn messages_are_lost_late_and_repeated() {
     search("messages");
 }
 
 #[test]
-fn joining() {
+fn messages_are_late_for_longer() {
+    search("late messages");
+}
+
+#[test]
+fn two_members_join_at_once() {
     search("joining");
 }
 
 #[test]
-fn restarts() {
+fn processes_end_and_begin_anew() {
     search("restarts");
 }
 
 #[test]
-fn split() {
+fn two_processes_have_one_id() {
+    search("twins");
+}
+
+#[test]
+fn the_decisions_of_two_coordinators_cross() {
     search("split");
 }
 
 #[test]
-fn leaving() {
+fn members_leave() {
     search("leaving");
 }
 
 #[test]
-fn slow_clock() {
+fn members_crash_while_coordinators_are_away() {
+    search("absence");
+}
+
+#[test]
+fn a_clock_is_slow() {
     search("slow clock");
 }
 
 #[test]
-fn overdue() {
+fn shards_are_kept_for_too_long() {
     search("overdue");
 }
 
 #[test]
-fn scale_in() {
+fn a_shard_leaves_while_producers_write_to_it() {
     search("scale-in");
 }
 
 #[test]
-fn scale_out() {
+fn a_shard_is_added_and_taken_away_again() {
     search("scale-out");
 }

@@ -51,6 +51,11 @@ pub enum Action {
         /// Which of those that are under way to it.
         answer: u8,
     },
+    /// A process is told that there is a newer version.
+    News {
+        /// Which.
+        process: u8,
+    },
     /// A process waits no longer for an answer.
     GiveUp {
         /// Which.

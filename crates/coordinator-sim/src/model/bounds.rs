@@ -7,6 +7,8 @@ pub struct Bounds {
     pub time: u8,
     /// Requests that a client gives up waiting for; they may arrive later, or never.
     pub given_up: u8,
+    /// Requests that nobody waits for any more and that are still under way, at the same time; if there are more, the oldest are lost.
+    pub late: u8,
     /// Requests that arrive once more.
     pub repeated: u8,
     /// Processes that end and come back as a new process of the same member.

@@ -1,4 +1,4 @@
-//! The small worlds that are searched: how many members and shards, what may go wrong, and what must be reached for the result to mean anything.
+//! What makes a world: how many members and shards, what may go wrong, and what must be reached for the result to mean anything.
 
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
@@ -31,6 +31,10 @@ pub struct Configuration {
     pub bounds: Bounds,
     /// Whether begin and commit are two steps, with two coordinators between which all else may happen.
     pub splits_commits: bool,
+    /// Whether an answer is heard as soon as it is given, unless its process has given up waiting.
+    pub hears_at_once: bool,
+    /// Whether processes are told of newer versions between their heartbeats.
+    pub has_news: bool,
     /// Whether invariant 9 is promised: nothing but messages goes wrong.
     pub promises_peace: bool,
     /// Whether the clock of the first member is slower than the true time by a tenth.
@@ -55,6 +59,8 @@ impl Configuration {
             scale_to: 0,
             bounds: Bounds::default(),
             splits_commits: false,
+            hears_at_once: true,
+            has_news: false,
             promises_peace: false,
             has_slow_clock: false,
             rebalance_timeout: 1_000,
@@ -84,191 +90,5 @@ impl Configuration {
             rejoin_backoff_max_ms: 1,
             ..MachineSettings::new(member, format!("p{process}"))
         }
-    }
-}
-
-/// Every world that is searched in the test run.
-#[must_use]
-pub fn configurations() -> Vec<Configuration> {
-    vec![
-        messages(),
-        joining(),
-        restarts(),
-        split(),
-        leaving(),
-        slow(),
-        overdue(),
-        scale_in(),
-        scale_out(),
-    ]
-}
-
-fn messages() -> Configuration {
-    Configuration {
-        bounds: Bounds {
-            time: 3,
-            given_up: 2,
-            repeated: 1,
-            ..Bounds::default()
-        },
-        promises_peace: true,
-        reaches: &[Reached::Handoff, Reached::ShortWay],
-        ..Configuration::quiet("messages")
-    }
-}
-
-/// Three members, two of which come at once.
-fn joining() -> Configuration {
-    Configuration {
-        members: 3,
-        bounds: Bounds {
-            time: 1,
-            given_up: 1,
-            ..Bounds::default()
-        },
-        promises_peace: true,
-        shards: 3,
-        reaches: &[Reached::Handoff],
-        ..Configuration::quiet("joining")
-    }
-}
-
-/// Processes that end, begin anew, or are there twice.
-fn restarts() -> Configuration {
-    Configuration {
-        bounds: Bounds {
-            time: 4,
-            given_up: 1,
-            restarts: 1,
-            twins: 1,
-            ..Bounds::default()
-        },
-        shards: 1,
-        reaches: &[
-            Reached::Handoff,
-            Reached::QuarantineOpened,
-            Reached::QuarantineEnded,
-            Reached::Expiry,
-        ],
-        ..Configuration::quiet("restarts")
-    }
-}
-
-/// Two coordinators whose decisions cross.
-fn split() -> Configuration {
-    Configuration {
-        bounds: Bounds {
-            time: 3,
-            given_up: 1,
-            aborts: 1,
-            ..Bounds::default()
-        },
-        splits_commits: true,
-        reaches: &[
-            Reached::Handoff,
-            Reached::StaleCommit,
-            Reached::LeaseRenewed,
-            Reached::Expiry,
-        ],
-        ..Configuration::quiet("split")
-    }
-}
-
-/// Members that leave and crash.
-fn leaving() -> Configuration {
-    Configuration {
-        settled: 2,
-        bounds: Bounds {
-            time: 4,
-            given_up: 1,
-            repeated: 1,
-            shutdowns: 1,
-            crashes: 1,
-            absences: 1,
-            ..Bounds::default()
-        },
-        reaches: &[Reached::Left, Reached::Expiry, Reached::Handoff],
-        ..Configuration::quiet("leaving")
-    }
-}
-
-/// A clock at the limit of what rule T2 allows, and requests that arrive late.
-fn slow() -> Configuration {
-    Configuration {
-        bounds: Bounds {
-            time: 5,
-            given_up: 1,
-            ..Bounds::default()
-        },
-        has_slow_clock: true,
-        shards: 1,
-        reaches: &[Reached::Expiry, Reached::Handoff],
-        ..Configuration::quiet("slow clock")
-    }
-}
-
-/// Members that keep a shard for too long.
-fn overdue() -> Configuration {
-    Configuration {
-        bounds: Bounds {
-            time: 5,
-            given_up: 1,
-            ..Bounds::default()
-        },
-        rebalance_timeout: 1,
-        reaches: &[
-            Reached::Fence,
-            Reached::QuarantineOpened,
-            Reached::QuarantineEnded,
-            Reached::Handoff,
-        ],
-        ..Configuration::quiet("overdue")
-    }
-}
-
-/// A shard leaves while producers still write to it.
-fn scale_in() -> Configuration {
-    Configuration {
-        settled: 2,
-        scale_to: 1,
-        bounds: Bounds {
-            time: 3,
-            scales: 1,
-            rollbacks: 1,
-            published: 2,
-            crashes: 1,
-            aborts: 1,
-            ..Bounds::default()
-        },
-        reaches: &[
-            Reached::Retired,
-            Reached::RetireRefused,
-            Reached::MigrationDone,
-            Reached::RolledBack,
-        ],
-        ..Configuration::quiet("scale-in")
-    }
-}
-
-/// A shard is added, and perhaps taken away again.
-fn scale_out() -> Configuration {
-    Configuration {
-        settled: 2,
-        scale_to: 3,
-        bounds: Bounds {
-            time: 3,
-            scales: 1,
-            rollbacks: 1,
-            published: 1,
-            aborts: 1,
-            false_lags: 1,
-            ..Bounds::default()
-        },
-        reaches: &[
-            Reached::Retired,
-            Reached::MigrationDone,
-            Reached::RolledBack,
-        ],
-        ..Configuration::quiet("scale-out")
     }
 }

@@ -170,18 +170,16 @@ impl World {
             return;
         };
         let now_ms = state.now_ms(STEP_MS);
-        let promises_peace = self.configuration.promises_peace;
-        let mut is_wrong = false;
-        if let Some(waiting) = state.process_mut(*process)
-            && waiting.waits_for.as_deref() == Some(heartbeat.request.as_str())
-        {
-            is_wrong = promises_peace
-                && heartbeat.epoch > 0
-                && is_refusal(reply)
-                && waiting.has_lease(now_ms);
-            if !waiting.answers.iter().any(|known| **known == *reply) {
-                waiting.answers.push(Arc::new(reply.clone()));
-            }
+        let Some(waiting) = state.process_mut(*process) else {
+            return;
+        };
+        if waiting.waits_for.as_deref() != Some(heartbeat.request.as_str()) {
+            return;
+        }
+        let is_peaceful = self.configuration.promises_peace && heartbeat.epoch > 0;
+        let is_wrong = is_peaceful && is_refusal(reply) && waiting.has_lease(now_ms);
+        if !waiting.answers.iter().any(|known| **known == *reply) {
+            waiting.answers.push(Arc::new(reply.clone()));
         }
         if is_wrong {
             let what = format!(
@@ -189,6 +187,9 @@ impl World {
                 heartbeat.member, reply.status
             );
             state.accuse(9, what);
+        }
+        if self.configuration.hears_at_once {
+            self.hear(state, *process, 0);
         }
     }
 }

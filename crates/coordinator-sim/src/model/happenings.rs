@@ -42,6 +42,9 @@ impl World {
             actions.push(Action::Abort { pending });
         }
         for (index, process) in state.living() {
+            if self.configuration.has_news {
+                actions.push(Action::News { process: index });
+            }
             list_of_process(index, process, actions);
         }
         if left.time > 0 {
@@ -98,15 +101,20 @@ impl World {
     fn happen_to_process(&self, state: &mut State, action: Action, now_ms: u64) -> Option<()> {
         match action {
             Action::Start { process } => self.with(state, process, |it| it.start(now_ms)),
-            Action::Hear { process, answer } => self.with(state, process, |it| {
-                it.hear(now_ms, answer.into(), &self.settings)
-            }),
+            Action::Hear { process, answer } => self.hear(state, process, answer),
             Action::GiveUp { process } => {
                 spend(&mut state.left.given_up)?;
                 self.with(state, process, |it| it.give_up(now_ms))
             }
             Action::WorkerEnds { process, worker } => {
                 self.with(state, process, |it| it.end_worker(now_ms, worker.into()))
+            }
+            Action::News { process } => {
+                let version = state.store.group.metadata_version().get();
+                let it = state.processes[usize::from(process)].as_ref()?;
+                let has_missed = it.knows().1 < version && it.waits_for.is_none();
+                has_missed.then_some(())?;
+                self.with(state, process, |it| it.learn(now_ms, version))
             }
             Action::ShutDown { process } => {
                 spend(&mut state.left.shutdowns)?;
@@ -115,6 +123,7 @@ impl World {
             Action::Crash { process } => {
                 spend(&mut state.left.crashes)?;
                 state.processes[usize::from(process)] = None;
+                state.lose_late();
                 Some(())
             }
             Action::Restart { process } => {
@@ -136,6 +145,14 @@ impl World {
         }
     }
 
+    /// An answer arrives.
+    pub(super) fn hear(&self, state: &mut State, process: u8, answer: u8) -> Option<()> {
+        let now_ms = state.now_ms(STEP_MS);
+        self.with(state, process, |it| {
+            it.hear(now_ms, answer.into(), &self.settings)
+        })
+    }
+
     /// Something happens to a process; what it sends then is on its way.
     fn with(
         &self,
@@ -154,6 +171,7 @@ impl World {
             let heartbeat = wire::heartbeat(&process.member, request);
             state.send(index, heartbeat);
         }
+        state.lose_late();
         Some(())
     }
 
@@ -225,6 +243,7 @@ impl World {
                 Action::Serve { again: false, .. }
                     | Action::Commit { .. }
                     | Action::Hear { .. }
+                    | Action::News { .. }
                     | Action::WorkerEnds { .. }
             )
         };

@@ -14,6 +14,7 @@ mod seen;
 mod state;
 mod streams;
 mod wire;
+mod worlds;
 
 use coordinator_core::Group;
 use coordinator_core::names::StreamPrefix;
@@ -24,11 +25,12 @@ use stateright::{Model, Property};
 
 pub use action::{Action, Way};
 pub use bounds::Bounds;
-pub use configuration::{Configuration, configurations};
+pub use configuration::Configuration;
 pub use record_store::StoreFaults;
 pub use search::{Checked, Counterexample, check};
 pub use seen::Reached;
 pub use state::State;
+pub use worlds::configurations;
 
 use configuration::STEP_MS;
 use record_store::Stored;

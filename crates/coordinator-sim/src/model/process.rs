@@ -126,9 +126,18 @@ impl Process {
         self.handle(now_ms, Event::Shutdown)
     }
 
+    /// It is told of a version. None if that is none that it would ask about.
+    pub(super) fn learn(&mut self, now_ms: u64, version: u64) -> Option<HeartbeatRequest> {
+        let event = Event::VersionChanged {
+            metadata_version: version,
+        };
+        self.handle(now_ms, event)
+    }
+
     /// It waits no longer for the answer.
     pub(super) fn give_up(&mut self, now_ms: u64) -> Option<HeartbeatRequest> {
-        let request_id = self.waits_for.clone()?.to_string();
+        let request_id = self.waits_for.take()?.to_string();
+        self.answers.clear();
         self.handle(
             now_ms,
             Event::RequestFailed {
@@ -145,8 +154,9 @@ impl Process {
         answer: usize,
         settings: &Settings,
     ) -> Option<HeartbeatRequest> {
-        let request_id = self.waits_for.clone()?.to_string();
+        let request_id = self.waits_for.take()?.to_string();
         let reply = Arc::clone(self.answers.get(answer)?);
+        self.answers.clear();
         let response = Box::new(wire::response(settings, &request_id, &self.member, &reply));
         self.handle(
             now_ms,

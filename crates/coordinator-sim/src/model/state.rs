@@ -162,4 +162,24 @@ impl State {
         };
         self.requests.insert(place, sent);
     }
+
+    /// Loses what the network does not keep: of the requests that nobody waits for, those that came first in the lives of their processes.
+    pub(super) fn lose_late(&mut self) {
+        let is_awaited = |sent: &Sent| {
+            let process = self.processes.get(usize::from(sent.process));
+            let waits_for = process
+                .and_then(Option::as_ref)
+                .and_then(|it| it.waits_for.as_deref());
+            waits_for == Some(sent.heartbeat.request.as_str())
+        };
+        let late = self.requests.iter().filter(|sent| !is_awaited(sent));
+        let mut late: Vec<_> = late.map(|sent| Arc::clone(&sent.heartbeat)).collect();
+        late.sort_by(|a, b| (a.sequence, &a.request).cmp(&(b.sequence, &b.request)));
+        late.truncate(late.len().saturating_sub(self.left.late.into()));
+        self.requests.retain(|sent| {
+            !late
+                .iter()
+                .any(|lost| lost.request == sent.heartbeat.request)
+        });
+    }
 }
