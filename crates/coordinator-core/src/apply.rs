@@ -43,7 +43,7 @@ impl Group {
                 self.record.group_epoch = *floor;
                 self.record.lineage.epoch_floor = *floor;
                 self.record.lineage.doubted_at = Some(*at);
-                self.record.lineage.hold_until = *hold_until;
+                self.record.lineage.hold_until = Some(*hold_until);
             }
             Write::HoldCut { until } => self.record.lineage.hold_until = Some(*until),
             Write::HoldEnded => self.record.lineage.hold_until = None,

@@ -4,7 +4,7 @@ use crate::group::Group;
 use crate::time::Timestamp;
 
 impl Group {
-    /// The next moment at which time alone may change something: a lease, a quarantine, a rebalance timeout, a record to drop.
+    /// The next moment at which time alone may change something: a lease, a quarantine, a rebalance timeout, a hold, a record to drop.
     ///
     /// After coordinators were away the change may come later (rule M6). `None` where nothing is waiting for time.
     #[must_use]
@@ -21,6 +21,7 @@ impl Group {
                 .flatten()
         });
         of_members
+            .chain(self.record.lineage.hold_until)
             .chain(
                 self.record
                     .quarantines

@@ -18,6 +18,8 @@ pub(crate) struct Draft<'a> {
     /// Shards whose target owner or holders changed in this decision.
     touched: BTreeSet<ShardIndex>,
     clock: Clock,
+    /// The version that the message under decision met, maintenance done.
+    version_met: MetadataVersion,
     /// Whether only the question is asked if anything but leases would change: then nothing is copied, and no write has an effect.
     is_probe: bool,
 }
@@ -30,6 +32,7 @@ impl<'a> Draft<'a> {
             writes: Vec::new(),
             touched: BTreeSet::new(),
             clock,
+            version_met: base.record.metadata_version,
             is_probe: false,
         }
     }
@@ -49,6 +52,16 @@ impl<'a> Draft<'a> {
 
     pub(crate) const fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// From here on a message is decided about.
+    pub(crate) fn meet_message(&mut self) {
+        self.version_met = self.group().record.metadata_version;
+    }
+
+    /// The version that the group had when the message was met.
+    pub(crate) const fn version_met(&self) -> MetadataVersion {
+        self.version_met
     }
 
     /// Whether anything but leases changes.

@@ -4,6 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::holding::Holding;
 use crate::member::MemberRecord;
 use crate::migration::LeavingPhase;
 use crate::names::{GroupId, MemberId};
@@ -156,6 +157,11 @@ impl Group {
 
     /// Counts the holders anew, from the record alone.
     pub(crate) fn count_holders(&self) -> Vec<u32> {
+        self.count_holders_of(|_| true)
+    }
+
+    /// Counts, from the record alone, those who hold each shard in a certain way.
+    pub(crate) fn count_holders_of(&self, counts: impl Fn(&Holding) -> bool) -> Vec<u32> {
         let held = || {
             let live = self.live_members().flat_map(|(_, member)| &member.holdings);
             live.chain(
@@ -170,7 +176,7 @@ impl Group {
             .max()
             .unwrap_or(0);
         let mut holders = vec![0; length.max(self.record.shard_count.get() as usize)];
-        for holding in held() {
+        for holding in held().filter(|holding| counts(holding)) {
             holders[holding.shard.as_usize()] += 1;
         }
         holders

@@ -78,6 +78,13 @@ impl MemberRecord {
         matches!(self.state, MemberState::Active)
     }
 
+    /// Whether an epoch is one that was issued to it and is still good: the newest, or one since it last sent one (rules H14 and E6).
+    #[must_use]
+    pub fn accepts_epoch(&self, epoch: u64) -> bool {
+        let earliest = self.previous_epoch.unwrap_or(self.epoch);
+        (earliest.get()..=self.epoch.get()).contains(&epoch)
+    }
+
     /// What it has of a shard, if it holds it.
     #[must_use]
     pub fn holding(&self, shard: ShardIndex) -> Option<&Holding> {

@@ -96,6 +96,12 @@ impl GroupRecord {
                 group: self.group_epoch,
             });
         }
+        if self.lineage.epoch_floor > self.group_epoch {
+            return Err(RecordError::FloorAheadOfGroup {
+                floor: self.lineage.epoch_floor,
+                group: self.group_epoch,
+            });
+        }
         for (id, member) in &self.members {
             check_holdings(&member.holdings)?;
             if !member.is_live() && !member.holdings.is_empty() {
@@ -169,6 +175,14 @@ pub enum RecordError {
     AssignmentAheadOfGroup {
         /// The assignment epoch.
         assignment: AssignmentEpoch,
+        /// The group epoch.
+        group: GroupEpoch,
+    },
+    /// Rule C7.
+    #[error("the epoch since the last loss of writes {floor} is above the group epoch {group}")]
+    FloorAheadOfGroup {
+        /// The epoch since the loss.
+        floor: GroupEpoch,
         /// The group epoch.
         group: GroupEpoch,
     },

@@ -6,6 +6,7 @@ use crate::migration::MigrationState;
 use crate::names::ReshardingId;
 use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion};
 use crate::shard_set::ShardSet;
+use crate::time::Timestamp;
 use crate::write::Write;
 
 /// A decision. The reply may be given once the writes are committed, and never before.
@@ -19,7 +20,7 @@ pub struct Step {
     pub effects: Vec<Effect>,
 }
 
-/// Something to be done to shard streams, by whoever can. The same for as long as the record asks for it, so that any coordinator goes on where
+/// Something to be done by whoever can. The same for as long as the record asks for it, so that any coordinator goes on where
 /// another ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -43,6 +44,12 @@ pub enum Effect {
         resharding: ReshardingId,
         /// The shards.
         shards: ShardSet,
+    },
+    /// Let every group of the store know that writes may be lost: pass this moment as [`Clock::doubted_at`](crate::time::Clock) with every decision
+    /// from now on (rule C8).
+    DoubtWrites {
+        /// The moment.
+        at: Timestamp,
     },
 }
 
@@ -157,6 +164,11 @@ pub enum Rejection {
         /// How far the change is.
         state: MigrationState,
     },
+    /// Rule C5: what the members have is not known yet.
+    #[error(
+        "the store lost writes and the members are being brought up to date; try again in a moment"
+    )]
+    MetadataSyncInProgress,
     /// A group is not deleted from under its members without force.
     #[error(
         "{active} members are active or may still be reading; stop them and wait for one lease, or force the deletion"

@@ -71,8 +71,8 @@ pub enum Write {
     WritesDoubted {
         /// When the store showed it.
         at: Timestamp,
-        /// Until when nothing new is granted; none where that is over already.
-        hold_until: Option<Timestamp>,
+        /// Until when nothing new is granted.
+        hold_until: Timestamp,
         /// The group epoch, raised.
         floor: GroupEpoch,
     },

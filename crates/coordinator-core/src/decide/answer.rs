@@ -2,23 +2,31 @@
 
 use alloc::vec::Vec;
 
-use super::migration;
+use super::{correction, migration};
 use crate::draft::Draft;
-use crate::group::Group;
 use crate::input::Heartbeat;
 use crate::names::MemberId;
 use crate::numbers::ShardIndex;
-use crate::step::{HeartbeatReply, HeartbeatStatus};
+use crate::step::HeartbeatReply;
 use crate::write::Write;
 
 /// Answers a live member with today's decision, and records what this answer grants.
 pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
+    correction::close_if_settled(draft);
     migration::advance(draft);
     set_rebalance_deadline(draft, id);
     issue_epoch(draft, id);
     grant(draft, heartbeat);
-    view(draft.group(), heartbeat)
+    view(draft, heartbeat)
+}
+
+/// Answers a member that acts on what the store has lost: what it may keep, and the epoch by which it is known to have heard so (rule C2).
+pub(super) fn answer_settling(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    let id = &heartbeat.member;
+    set_rebalance_deadline(draft, id);
+    issue_epoch(draft, id);
+    view(draft, heartbeat)
 }
 
 /// Answers a member that asks again to join: today's decision under the epoch that it has. Rule H10.
@@ -28,14 +36,14 @@ pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> H
     let id = &heartbeat.member;
     set_rebalance_deadline(draft, id);
     grant(draft, heartbeat);
-    view(draft.group(), heartbeat)
+    view(draft, heartbeat)
 }
 
 /// Answers a message that was overtaken: what the member has been told already, and nothing new. Rule H14a.
 ///
 /// Whoever sent it may have moved on. An epoch issued here could push out the one that the member knows, and leave it fenced (invariant 9).
 pub(super) fn answer_overtaken(draft: &Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
-    view(draft.group(), heartbeat)
+    view(draft, heartbeat)
 }
 
 /// Rule H20: armed when the member is first told to let go of a shard, cleared when it has.
@@ -83,6 +91,10 @@ fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId) {
 fn grant(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let id = &heartbeat.member;
     let group = draft.group();
+    if group.record.lineage.is_settling() {
+        // Rules C8 and H18: what others may have been given is not known yet.
+        return;
+    }
     let is_held = |shard: &ShardIndex| group.member(id).is_some_and(|member| member.holds(*shard));
     let granted: Vec<ShardIndex> = group.assigned(id).filter(|shard| !is_held(shard)).collect();
     let is_known = heartbeat.version >= group.record.metadata_version;
@@ -100,18 +112,21 @@ fn grant(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
 }
 
 /// Rule H16: the answer is a view of what is recorded, and what it assigns is held. Rule H19: a leaving member's target is empty, and so
-/// are its sets.
-fn view(group: &Group, heartbeat: &Heartbeat) -> HeartbeatReply {
+/// are its sets. Rules H18 and C8: while writes may be lost, only what the member owns by its own word is assigned.
+fn view(draft: &Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    let group = draft.group();
     let id = &heartbeat.member;
+    let is_settling = group.record.lineage.is_settling();
+    let is_had = |shard: &ShardIndex| !is_settling || heartbeat.owned.contains(*shard);
     let is_held = |shard: &ShardIndex| group.member(id).is_some_and(|member| member.holds(*shard));
     let (assigned, pending): (Vec<ShardIndex>, Vec<ShardIndex>) = group
         .record
         .target
         .of(id)
         .iter()
-        .partition(|shard| is_held(shard) && !group.is_blocked(id, *shard));
+        .partition(|shard| is_held(shard) && is_had(shard) && !group.is_blocked(id, *shard));
     HeartbeatReply {
-        status: HeartbeatStatus::Ok,
+        status: correction::status(draft, heartbeat),
         member_epoch: group.member(id).map_or(0, |member| member.epoch.get()),
         group_epoch: group.record.group_epoch,
         assignment_epoch: group.record.assignment_epoch,

@@ -1,7 +1,7 @@
 //! Who is speaking: the first part of the heartbeat table, rules H3 to H15. The first rule that applies decides.
 
 use super::incarnation::{is_copy_of_join, is_same_process};
-use super::{answer, join, report, settle};
+use super::{answer, correction, join, report, settle};
 use crate::draft::Draft;
 use crate::group::Group;
 use crate::input::{EpochClaim, Heartbeat};
@@ -12,6 +12,7 @@ use crate::step::{HeartbeatReply, HeartbeatStatus};
 
 /// Judges a heartbeat that rules H1 and H2 let pass.
 pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    draft.meet_message();
     let Some(claim) = heartbeat.claim() else {
         return HeartbeatReply::without_group(HeartbeatStatus::InvalidRequest);
     };
@@ -102,21 +103,23 @@ fn judge_rejoin(
     }
 }
 
-/// Rules H14, H14a, E6 and H15: an epoch that was issued.
+/// Rules H5, H6, H14, H14a, E6 and H15: an epoch that was issued.
 fn judge_report(
     draft: &mut Draft<'_>,
     heartbeat: &Heartbeat,
     member: &MemberRecord,
     epoch: u64,
 ) -> HeartbeatReply {
-    let is_current = member.epoch.get() == epoch;
-    let is_previous = member
-        .previous_epoch
-        .is_some_and(|previous| (previous.get()..member.epoch.get()).contains(&epoch));
-    if !is_current && !is_previous {
+    if !is_numbered_lower(member, heartbeat)
+        && let Some(reply) = correction::judge(draft, heartbeat, member, epoch)
+    {
+        return reply;
+    }
+    if !member.accepts_epoch(epoch) {
         // Rule H15.
         return refuse(draft.group(), HeartbeatStatus::Fenced);
     }
+    let is_previous = epoch < member.epoch.get();
     if is_older_message(draft.group(), member, heartbeat) {
         // Rule H14a.
         return answer::answer_overtaken(draft, heartbeat);
@@ -138,7 +141,7 @@ pub(super) fn is_older_message(
     heartbeat: &Heartbeat,
 ) -> bool {
     match (heartbeat.sequence, member.sequence) {
-        (Some(sent), Some(recorded)) => sent <= recorded,
+        (Some(_), Some(_)) => is_numbered_lower(member, heartbeat),
         _ => {
             // A client without positions that claims what it let go of, and has not seen the version of its letting go, speaks from before it.
             let speaks_from_before = || {
@@ -150,12 +153,25 @@ pub(super) fn is_older_message(
     }
 }
 
+fn is_numbered_lower(member: &MemberRecord, heartbeat: &Heartbeat) -> bool {
+    matches!((heartbeat.sequence, member.sequence), (Some(sent), Some(recorded)) if sent <= recorded)
+}
+
 /// The lowest shard that a heartbeat claims without authority. Rule O7.
+///
+/// What the member only claims to hold (rule C2) it may drain, and may own only as far as it is its target (rule C3).
 pub(super) fn outside_authority(group: &Group, heartbeat: &Heartbeat) -> Option<ShardIndex> {
-    heartbeat
-        .claimed()
-        .iter()
-        .find(|shard| !group.has_authority(&heartbeat.member, *shard))
+    let id = &heartbeat.member;
+    let holding = |shard| group.member(id).and_then(|member| member.holding(shard));
+    let may_own = |shard: ShardIndex| match holding(shard) {
+        Some(holding) if holding.is_claim => group.record.target.of(id).contains(shard),
+        _ => group.has_authority(id, shard),
+    };
+    let owned = heartbeat.owned.iter().filter(|shard| !may_own(*shard));
+    let draining = heartbeat
+        .draining()
+        .filter(|shard| !group.has_authority(id, *shard));
+    owned.chain(draining).min()
 }
 
 /// A refusal: the epochs that are known, and nothing to read.

@@ -1,8 +1,8 @@
-//! What time alone brings about: rules M1, M2, M6, M7, H20 and the end of quarantines (O6). Runs before every other decision (rule H4).
+//! What time alone brings about: rules M1, M2, M6, M7, H20, the end of quarantines (O6) and of holds (C8). Runs before every other decision (rule H4).
 
 use alloc::vec::Vec;
 
-use super::{fence, recompute};
+use super::{correction, fence, recompute};
 use crate::draft::Draft;
 use crate::member::{MemberRecord, MemberState};
 use crate::names::MemberId;
@@ -11,19 +11,29 @@ use crate::write::{FenceCause, Write};
 
 /// Brings a group up to the moment of the command.
 pub(super) fn maintain(draft: &mut Draft<'_>) {
+    correction::note_doubt(draft);
+    correction::end_hold(draft);
     cut_deadlines(draft);
+    if draft.group().record.lineage.hold_until.is_none() {
+        // Rule C8: what the leases and quarantines were is not known during a hold.
+        end_leases(draft);
+    }
+    prune(draft);
+    recompute::recompute_if_due(draft);
+    correction::close_if_settled(draft);
+}
+
+fn end_leases(draft: &mut Draft<'_>) {
     let changed_membership = expire(draft) | fence_overdue(draft);
     if changed_membership {
         draft.raise_group_epoch();
         draft.raise_version();
     }
     end_quarantines(draft);
-    prune(draft);
-    recompute::recompute_if_due(draft);
 }
 
 /// Rule M6: whether a deadline is over, one full lease of grace given after coordinators were away.
-fn is_over(clock: Clock, deadline: Timestamp, lease: Millis) -> bool {
+pub(super) fn is_over(clock: Clock, deadline: Timestamp, lease: Millis) -> bool {
     clock.now >= deadline && clock.now >= clock.coordination_since.plus(lease)
 }
 

@@ -1,6 +1,7 @@
 //! The decisions. Each takes a group as it is and answers with what must change; none changes anything.
 
 mod answer;
+mod correction;
 mod fence;
 mod heartbeat;
 mod incarnation;
@@ -55,12 +56,14 @@ impl Group {
             }
             Input::DeletionRequested { force } => {
                 maintenance::maintain(&mut draft);
+                correction::check_settled(draft.group())?;
                 check_deletable(draft.group(), *force)?;
                 Reply::Done
             }
         };
         draft.raise_since();
-        let effects = migration::effects(draft.group());
+        let mut effects = migration::effects(draft.group());
+        effects.extend(correction::spread(draft.group(), clock));
         Ok(Step {
             writes: draft.finish(),
             reply,
@@ -126,9 +129,13 @@ fn decide_heartbeat(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
 fn decide_migration(draft: &mut Draft<'_>, input: &Input) -> Result<Reply, Rejection> {
     match input {
         Input::ScaleRequested { resharding, target } => {
+            correction::check_settled(draft.group())?;
             return migration::scale(draft, resharding, *target).map(Reply::Scale);
         }
-        Input::RollbackRequested { resharding } => migration::rollback(draft, resharding)?,
+        Input::RollbackRequested { resharding } => {
+            correction::check_settled(draft.group())?;
+            migration::rollback(draft, resharding)?;
+        }
         Input::MigrationProvisioned { resharding } => migration::provisioned(draft, resharding),
         Input::DrainObserved {
             resharding,

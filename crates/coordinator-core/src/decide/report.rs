@@ -114,6 +114,27 @@ fn confirm_epoch(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     }
 }
 
+/// Records the position of a message that changed something, and nothing else that it says (rules C3 and H14a).
+pub(super) fn note_position(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let Some(member) = draft.group().member(&heartbeat.member) else {
+        return;
+    };
+    let report = Report {
+        instance: member.instance.clone(),
+        name: member.name.clone(),
+        max_concurrency: member.max_concurrency,
+        version: member.reported_version,
+        sequence: heartbeat.sequence.max(member.sequence),
+        lease_ttl: promised_lease(draft, member),
+    };
+    if draft.changes_record() && member.sequence != report.sequence {
+        draft.write(Write::MemberReported {
+            member: heartbeat.member.clone(),
+            report,
+        });
+    }
+}
+
 /// Records what the member says of itself, if that is new, or if the message changed anything else (rules H14a and H17).
 fn note_report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let Some(member) = draft.group().member(&heartbeat.member) else {

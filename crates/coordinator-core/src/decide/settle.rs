@@ -66,7 +66,19 @@ pub(super) fn settle_member(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
             });
         } else {
             note_phase(draft, heartbeat, &claims, holding.shard, holding.phase);
+            accept_claim(draft, heartbeat, &claims, &holding);
         }
+    }
+}
+
+/// What a member claimed and still owns, now that it acts on what the store has, is its own if nobody else holds it (rule C2).
+fn accept_claim(draft: &mut Draft<'_>, heartbeat: &Heartbeat, claims: &Claims, holding: &Holding) {
+    let is_owned = claims.phase(holding.shard) == Some(Phase::Owned);
+    if holding.is_claim && is_owned && !draft.group().is_blocked(&heartbeat.member, holding.shard) {
+        draft.write(Write::ClaimAccepted {
+            member: heartbeat.member.clone(),
+            shard: holding.shard,
+        });
     }
 }
 
@@ -87,7 +99,12 @@ fn note_phase(
 }
 
 /// Rule O6: a fenced process that reports, under the epoch it had, without a shard has let go of it.
+///
+/// While writes may be lost it is not known what the report was about (rule C3).
 pub(super) fn settle_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    if draft.group().record.lineage.is_settling() {
+        return;
+    }
     let claims = Claims::of(heartbeat);
     let is_its_own = |epoch: u64| heartbeat.claim() == Some(EpochClaim::At(epoch));
     let mut quarantines = draft.group().record.quarantines.iter();

@@ -147,6 +147,21 @@ impl World {
         (world, members)
     }
 
+    /// The store loses what was written since a record was saved, and shows it (rule C8).
+    pub fn lose_writes_since(&mut self, saved: &GroupRecord) {
+        self.lose_writes_unseen(saved);
+        self.doubted_at = Some(self.now);
+    }
+
+    /// The store loses what was written since a record was saved, and nothing shows it.
+    pub fn lose_writes_unseen(&mut self, saved: &GroupRecord) {
+        self.group = Group::restore(saved.clone(), *self.group.settings()).unwrap();
+    }
+
+    pub fn saved(&self) -> GroupRecord {
+        self.group.record().clone()
+    }
+
     pub fn member(&self, member: &str) -> &coordinator_core::member::MemberRecord {
         self.group.member(&id(member)).unwrap()
     }

@@ -133,6 +133,7 @@ impl Streams {
                 Effect::Retire { resharding, shards } => {
                     self.retire(bench, &resharding, &shards)?
                 }
+                Effect::DoubtWrites { at } => bench.world.doubted_at = Some(at),
             }
         }
         Ok(())

@@ -92,6 +92,9 @@ impl From<EngineError> for ApiError {
             EngineError::Rejected(Rejection::RollbackNotAllowed { .. }) => {
                 ErrorCode::RollbackNotAllowed
             }
+            EngineError::Rejected(Rejection::MetadataSyncInProgress) => {
+                ErrorCode::MetadataSyncInProgress
+            }
             EngineError::Conflict => ErrorCode::StateVersionConflict,
             EngineError::Terminating | EngineError::Interrupted => {
                 ErrorCode::CoordinatorTerminating

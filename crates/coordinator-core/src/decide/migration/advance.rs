@@ -11,6 +11,10 @@ pub(in crate::decide) fn advance(draft: &mut Draft<'_>) {
     let Some(migration) = &draft.group().record.migration else {
         return;
     };
+    if draft.group().record.lineage.is_settling() {
+        // What members have seen and hold is not known yet.
+        return;
+    }
     let at = draft.clock().now;
     let only_adds = migration.leaving.is_empty();
     let all_retired = migration

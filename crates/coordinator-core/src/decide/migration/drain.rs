@@ -25,7 +25,8 @@ pub(in crate::decide) fn drain_observed(
         migration.state,
         MigrationState::Draining | MigrationState::RollingBack
     );
-    if !is_draining || !is_seen_by_all(draft.group(), migration) {
+    let is_settling = draft.group().record.lineage.is_settling();
+    if is_settling || !is_draining || !is_seen_by_all(draft.group(), migration) {
         return;
     }
     let proof = draft.group().settings().drain_proof();

@@ -13,6 +13,9 @@ pub(in crate::decide) fn effects(group: &Group) -> Vec<Effect> {
     let Some(migration) = &group.record.migration else {
         return Vec::new();
     };
+    if group.record.lineage.is_settling() {
+        return Vec::new();
+    }
     let resharding = migration.id.clone();
     let effect = match migration.state {
         MigrationState::Preparing => {

@@ -1,0 +1,61 @@
+//! The store may have gone back: epochs leap, and nothing is granted for a while. Rules C7 and C8.
+
+use super::super::maintenance::is_over;
+use crate::draft::Draft;
+use crate::group::Group;
+use crate::lineage::EPOCH_LEAP;
+use crate::numbers::GroupEpoch;
+use crate::step::Effect;
+use crate::time::{Clock, Millis, Timestamp};
+use crate::write::Write;
+
+/// Rule C8: acts on a doubt that this group has not acted on yet.
+pub(in crate::decide) fn note_doubt(draft: &mut Draft<'_>) {
+    let doubted_at = draft.clock().doubted_at;
+    if draft.group().record.lineage.is_news(doubted_at)
+        && let Some(at) = doubted_at
+    {
+        doubt(draft, at, 0);
+    }
+}
+
+/// Rules C7 and C8: from here on epochs are above every one that was handed out, `seen` included, and nothing new is granted until whoever
+/// was given a shard in the lost writes has reported or has run out of its lease.
+pub(super) fn doubt(draft: &mut Draft<'_>, at: Timestamp, seen: u64) {
+    let known = draft.group().record.group_epoch.get().max(seen);
+    let hold_until = at.min(draft.clock().now).plus(longest_lease(draft.group()));
+    draft.write(Write::WritesDoubted {
+        at,
+        hold_until,
+        floor: GroupEpoch::new(known.saturating_add(EPOCH_LEAP)),
+    });
+}
+
+/// Rule C8: the end of a hold. Rule M7: it lies no further ahead than it could have been set.
+pub(in crate::decide) fn end_hold(draft: &mut Draft<'_>) {
+    let Some(until) = draft.group().record.lineage.hold_until else {
+        return;
+    };
+    let clock = draft.clock();
+    let lease = longest_lease(draft.group());
+    if is_over(clock, until, lease) {
+        draft.write(Write::HoldEnded);
+        draft.raise_version();
+    } else if until > clock.now.plus(lease) {
+        draft.write(Write::HoldCut {
+            until: clock.now.plus(lease),
+        });
+    }
+}
+
+/// Rule C8: a doubt that a report brought about is one for every group of the store.
+pub(in crate::decide) fn spread(group: &Group, clock: Clock) -> Option<Effect> {
+    let at = group.record.lineage.doubted_at?;
+    (Some(at) > clock.doubted_at).then_some(Effect::DoubtWrites { at })
+}
+
+/// The longest that anybody may go on reading without hearing anything.
+fn longest_lease(group: &Group) -> Millis {
+    let promised = group.live_members().map(|(_, member)| member.lease_ttl);
+    promised.fold(group.settings().member_lease_ttl(), Ord::max)
+}

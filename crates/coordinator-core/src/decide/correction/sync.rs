@@ -1,0 +1,90 @@
+//! Members that act on a view which the store has lost: rules H5, H6 and C2.
+
+use super::super::{answer, report};
+use super::doubt;
+use crate::draft::Draft;
+use crate::holding::Phase;
+use crate::input::Heartbeat;
+use crate::lineage::Correction;
+use crate::member::MemberRecord;
+use crate::numbers::ShardIndex;
+use crate::step::{HeartbeatReply, HeartbeatStatus};
+use crate::write::Write;
+
+/// Rules H5 and H6: what a live member is answered that speaks of what the store has lost; nothing if it does not.
+///
+/// Its view is a lost one if it knows a version that the store does not, or, in a round, if its epoch is older than the loss: a version that is
+/// equal by chance proves nothing.
+pub(in crate::decide) fn judge(
+    draft: &mut Draft<'_>,
+    heartbeat: &Heartbeat,
+    member: &MemberRecord,
+    epoch: u64,
+) -> Option<HeartbeatReply> {
+    if !member.accepts_epoch(epoch) && epoch < member.epoch.get() {
+        return None;
+    }
+    let record = &draft.group().record;
+    let is_old_epoch = epoch < record.lineage.epoch_floor.get();
+    let knows_more = heartbeat.version > record.metadata_version;
+    if knows_more && (!is_old_epoch || !record.lineage.is_settling()) {
+        // Rule H5: a loss that is not known yet.
+        let now = draft.clock().now;
+        doubt::doubt(draft, now, epoch);
+    }
+    let is_round = draft.group().record.lineage.correction.is_some();
+    (knows_more || (is_round && is_old_epoch)).then(|| synchronise(draft, heartbeat))
+}
+
+/// Rule C2: the member is told what it may keep. What it says it has counts as held by it; what it says it let go of is not believed yet (rule C3).
+fn synchronise(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    open_round(draft, heartbeat);
+    claim(draft, heartbeat);
+    report::renew_lease(draft, heartbeat);
+    super::super::recompute::recompute_if_due(draft);
+    let reply = answer::answer_settling(draft, heartbeat);
+    report::note_position(draft, heartbeat);
+    HeartbeatReply {
+        status: HeartbeatStatus::SyncMetadata,
+        ..reply
+    }
+}
+
+fn open_round(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let record = &draft.group().record;
+    if record.lineage.correction.is_some() {
+        return;
+    }
+    let correction = Correction {
+        opened_at: draft.clock().now,
+        version: record.metadata_version,
+        reported: heartbeat.version,
+    };
+    draft.write(Write::CorrectionOpened { correction });
+}
+
+/// Rule C2: it may be reading what it says it has, whoever the recorded owner is.
+fn claim(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let since = draft.group().record.metadata_version;
+    let claimed = |phase, shards: &mut dyn Iterator<Item = ShardIndex>| {
+        shards
+            .map(|shard| (shard, phase))
+            .collect::<alloc::vec::Vec<_>>()
+    };
+    let mut claims = claimed(Phase::Draining, &mut heartbeat.draining());
+    claims.extend(claimed(Phase::Owned, &mut heartbeat.owned.iter()));
+    for (shard, phase) in claims {
+        let is_held = draft
+            .group()
+            .member(&heartbeat.member)
+            .is_some_and(|member| member.holds(shard));
+        if !is_held {
+            draft.write(Write::ShardClaimed {
+                member: heartbeat.member.clone(),
+                shard,
+                phase,
+                since,
+            });
+        }
+    }
+}
