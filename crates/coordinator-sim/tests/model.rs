@@ -74,3 +74,13 @@ fn a_shard_leaves_while_producers_write_to_it() {
 fn a_shard_is_added_and_taken_away_again() {
     search("scale-out");
 }
+
+#[test]
+fn the_store_goes_back_while_a_member_joins() {
+    search("lost writes");
+}
+
+#[test]
+fn the_store_goes_back_while_a_member_leaves() {
+    search("lost release");
+}

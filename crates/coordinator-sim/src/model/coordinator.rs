@@ -6,7 +6,7 @@ use std::sync::Arc;
 use coordinator_core::Group;
 use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::invariants::Violation;
-use coordinator_core::step::{HeartbeatReply, HeartbeatStatus, Reply};
+use coordinator_core::step::{Effect, HeartbeatReply, HeartbeatStatus, Reply};
 use coordinator_core::write::Write;
 
 use super::World;
@@ -100,7 +100,12 @@ impl World {
         let step = base.group.decide(clock, input).ok()?;
         let mut after = base.group.clone();
         after.apply(&step.writes);
+        let doubts = step.effects.iter().find_map(|effect| match effect {
+            Effect::DoubtWrites { at } => Some(*at),
+            _ => None,
+        });
         Some(Pending {
+            doubts,
             base,
             now: clock.now,
             writes: step.writes,
@@ -150,6 +155,7 @@ impl World {
             state.earlier.truncate(HISTORY);
         }
         state.store = Arc::new(stored);
+        state.doubted_at = state.doubted_at.max(pending.doubts);
         self.answer(state, &pending.heartbeat, &pending.reply);
         Ok(())
     }

@@ -43,7 +43,8 @@ impl World {
         }
         let clock = state.clock(STEP_MS);
         let step = state.store.group.decide(clock, &Input::TickDue).ok()?;
-        match step.effects.into_iter().next()? {
+        let to_streams = |effect: &Effect| !matches!(effect, Effect::DoubtWrites { .. });
+        match step.effects.into_iter().find(to_streams)? {
             Effect::Provision { resharding, shards } => {
                 state.streams.provision(&shards);
                 self.tell_if(tells, state, &Input::MigrationProvisioned { resharding })
@@ -61,6 +62,7 @@ impl World {
                 state.streams.evidence = evidence;
                 Some(())
             }
+            Effect::DoubtWrites { .. } => None,
             Effect::Retire { resharding, shards } => self.retire(state, resharding, &shards, tells),
         }
     }

@@ -45,6 +45,8 @@ pub(super) struct Pending {
     pub(super) writes: Vec<Write>,
     pub(super) after: Group,
     pub(super) reply: Reply,
+    /// The doubt that is to be spread once it is committed (rule C8).
+    pub(super) doubts: Option<Timestamp>,
     /// Whom it is for, if it is for a member.
     pub(super) heartbeat: Option<(u8, Arc<Heartbeat>)>,
 }

@@ -20,6 +20,8 @@ pub fn configurations() -> Vec<Configuration> {
         overdue(),
         scale_in(),
         scale_out(),
+        lost_writes(),
+        lost_release(),
     ]
 }
 
@@ -242,5 +244,40 @@ fn scale_out() -> Configuration {
             Reached::RolledBack,
         ],
         ..Configuration::quiet("scale-out")
+    }
+}
+
+/// The store goes back while a member joins.
+fn lost_writes() -> Configuration {
+    Configuration {
+        bounds: Bounds {
+            time: 3,
+            losses: 1,
+            ..Bounds::default()
+        },
+        reaches: &[
+            Reached::WritesDoubted,
+            Reached::HoldEnded,
+            Reached::CorrectionOpened,
+            Reached::CorrectionClosed,
+            Reached::Handoff,
+        ],
+        ..Configuration::quiet("lost writes")
+    }
+}
+
+/// The store goes back while a member leaves and another takes over.
+fn lost_release() -> Configuration {
+    Configuration {
+        settled: 2,
+        shards: 1,
+        bounds: Bounds {
+            time: 3,
+            losses: 1,
+            shutdowns: 1,
+            ..Bounds::default()
+        },
+        reaches: &[Reached::WritesDoubted, Reached::HoldEnded, Reached::Left],
+        ..Configuration::quiet("lost release")
     }
 }
