@@ -9,6 +9,7 @@ use crate::draft::Draft;
 use crate::input::Heartbeat;
 use crate::member::{MemberRecord, MemberState, remember};
 use crate::numbers::MetadataVersion;
+use crate::planted::Fault;
 use crate::step::HeartbeatReply;
 use crate::write::Write;
 
@@ -32,7 +33,9 @@ pub(super) fn repeat(
     heartbeat: &Heartbeat,
     member: &MemberRecord,
 ) -> HeartbeatReply {
-    report::renew_lease(draft, heartbeat);
+    if !draft.group().settings().plants(Fault::ReplayKeepsLease) {
+        report::renew_lease(draft, heartbeat);
+    }
     if !is_copy_of_join(member, heartbeat) {
         draft.write(Write::JoinRepeated {
             member: heartbeat.member.clone(),
@@ -90,7 +93,11 @@ fn end_own_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let Some(member) = draft.group().member(&heartbeat.member) else {
         return;
     };
-    if !is_same_process(member, heartbeat) {
+    let ends_any = draft
+        .group()
+        .settings()
+        .plants(Fault::AnyJoinEndsQuarantine);
+    if !is_same_process(member, heartbeat) && !ends_any {
         return;
     }
     let epoch = member.epoch;
