@@ -6,6 +6,7 @@ mod fixtures;
 mod nextest;
 mod processes;
 mod redis_server;
+mod sim;
 mod steps;
 mod test;
 mod tools;
@@ -36,6 +37,10 @@ enum Command {
     Bench(bench::Arguments),
     /// Checks everything that a change has to pass: format, lints, tests, documentation examples.
     Test(test::Arguments),
+    /// Runs simulated worlds from seeds and checks the invariants.
+    Sim(sim::SimArguments),
+    /// Runs simulated worlds from fresh seeds for a while.
+    Soak(sim::SoakArguments),
     /// Compares the fixtures with their manifest, or takes over new ones.
     Fixtures(fixtures::Arguments),
 }
@@ -47,6 +52,8 @@ fn main() -> ExitCode {
         Command::DemoConsumer(arguments) => demo::run_consumer(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Sim(arguments) => sim::run(&arguments),
+        Command::Soak(arguments) => sim::soak(&arguments),
         Command::Fixtures(arguments) => fixtures::run(&arguments),
     }
 }

@@ -60,6 +60,7 @@ pub const ALLOWED: [(&str, &[&str]); 16] = [
         &[
             "testkit",
             "coordinator-client",
+            "coordinator-sim",
             "member-client",
             "producer-client",
             "protocol",

@@ -1,0 +1,47 @@
+//! What a coordinator is asked about one group.
+
+use coordinator_core::Group;
+use coordinator_core::input::{Heartbeat, Input};
+use coordinator_core::names::ReshardingId;
+use coordinator_core::numbers::ShardCount;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) enum Ask {
+    /// A member reports; the process waits for an answer.
+    Heartbeat {
+        process: usize,
+        heartbeat: Box<Heartbeat>,
+    },
+    /// Time has passed.
+    Tick,
+    /// Something was asked for or has happened; nobody waits for an answer.
+    Input(Box<Input>),
+    /// Another group of the stream has a change that this one is to have, too (rules G1 and G10).
+    Join {
+        resharding: ReshardingId,
+        target: ShardCount,
+    },
+}
+
+impl Ask {
+    /// What the core is asked, in view of the group as it is now. Nothing where the group has had the change that it is to join.
+    pub(crate) fn input(&self, group: &Group) -> Option<Input> {
+        match self {
+            Self::Heartbeat { heartbeat, .. } => {
+                Some(Input::HeartbeatReceived((**heartbeat).clone()))
+            }
+            Self::Tick => Some(Input::TickDue),
+            Self::Input(input) => Some((**input).clone()),
+            Self::Join { resharding, target } => {
+                let record = group.record();
+                let mut known = record.migration.iter().chain(&record.finished_migrations);
+                let is_new = known.all(|migration| migration.id != *resharding);
+                is_new.then(|| Input::ScaleRequested {
+                    resharding: resharding.clone(),
+                    target: *target,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a change of the shard count asks for, carried out in stages: look at the records, do it to the streams, tell the groups. Any
+//! coordinator goes on where another ended. Rules G1, G4, G5 and G10.
+
+use coordinator_core::evidence::ShardEvidence;
+use coordinator_core::input::Input;
+use coordinator_core::migration::Migration;
+use coordinator_core::names::ReshardingId;
+use coordinator_core::numbers::ShardIndex;
+use coordinator_core::shard_set::ShardSet;
+use coordinator_core::step::Effect;
+use coordinator_core::write::Write;
+
+use super::Ask;
+use crate::world::World;
+
+/// How far it is.
+#[derive(Debug)]
+pub(crate) enum Chore {
+    /// What is to be done is known.
+    Do(Plan),
+    /// It is done; the groups are to be told.
+    Tell(Vec<(usize, Ask)>),
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    /// Groups do not have the change that others have.
+    Join(Vec<(usize, Ask)>),
+    /// Streams are to be made, for all groups (rule G1).
+    Provision {
+        resharding: ReshardingId,
+        shards: ShardSet,
+    },
+    /// Shards are to be looked at (rule G4).
+    Look {
+        resharding: ReshardingId,
+        shards: ShardSet,
+    },
+    /// Every group asks for shards to be taken away (rule G5).
+    Retire {
+        resharding: ReshardingId,
+        shards: ShardSet,
+    },
+}
+
+/// A group as it was looked at: its migrations, and what its record asks for.
+struct Looked {
+    active: Option<Migration>,
+    finished: Vec<ReshardingId>,
+    effect: Option<Effect>,
+}
+
+impl World {
+    /// Goes on by one stage. Says whether there was anything to do.
+    pub(crate) fn work_on_chore(&mut self, coordinator: usize) -> bool {
+        let now = self.now;
+        let Some(it) = self
+            .coordinators
+            .get_mut(coordinator)
+            .filter(|it| it.is_awake(now))
+        else {
+            return false;
+        };
+        match it.chore.take() {
+            None => {
+                let plan = self.look_for_chores(coordinator);
+                let found = plan.is_some();
+                self.coordinators[coordinator].chore = plan.map(Chore::Do);
+                found
+            }
+            Some(Chore::Do(plan)) => {
+                self.note("chore", || format!("coordinator {coordinator}: {plan:?}"));
+                let news = self.carry_out(plan);
+                self.coordinators[coordinator].chore = Some(Chore::Tell(news));
+                true
+            }
+            Some(Chore::Tell(news)) => {
+                for (group, ask) in news {
+                    self.coordinators[coordinator].tasks[group]
+                        .queue
+                        .push_back(ask);
+                }
+                true
+            }
+        }
+    }
+
+    fn look_for_chores(&mut self, coordinator: usize) -> Option<Plan> {
+        let looked: Vec<Looked> = (0..self.setup.groups)
+            .map(|group| self.look_at_group(coordinator, group))
+            .collect::<Option<_>>()?;
+        let active = looked.iter().find_map(|group| group.active.clone())?;
+        let joins = missing(&looked, &active);
+        if !joins.is_empty() {
+            return Some(Plan::Join(joins));
+        }
+        plan(&looked, &active)
+    }
+
+    /// Nothing where the store is away or the group has something to record first.
+    fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<Looked> {
+        let seen = self.store.load(group, self.now).ok()?;
+        let now = seen.snapshot.now;
+        // What the work on the group goes by is left alone: it may be in the middle of a decision.
+        let cached = self.restore(group, seen)?;
+        let clock = self.clock(coordinator, now, cached.doubted_at);
+        let step = cached.group.decide(clock, &Input::TickDue).ok()?;
+        let is_quiet = step
+            .writes
+            .iter()
+            .all(|write| matches!(write, Write::LeaseSet { .. }));
+        let record = cached.group.record();
+        Some(Looked {
+            active: record.migration.clone(),
+            finished: record
+                .finished_migrations
+                .iter()
+                .map(|migration| migration.id.clone())
+                .collect(),
+            effect: step.effects.into_iter().next().filter(|_| is_quiet),
+        })
+    }
+
+    fn carry_out(&mut self, plan: Plan) -> Vec<(usize, Ask)> {
+        match plan {
+            Plan::Join(news) => news,
+            Plan::Provision { resharding, shards } => {
+                shards
+                    .iter()
+                    .for_each(|shard| self.streams.provision(shard.get()));
+                self.to_all(&Input::MigrationProvisioned { resharding })
+            }
+            Plan::Look { resharding, shards } => {
+                let evidence = shards
+                    .iter()
+                    .map(|shard| (shard, self.streams.evidence(shard.get())));
+                let observed = Input::DrainObserved {
+                    resharding: resharding.clone(),
+                    evidence: evidence.collect(),
+                    coordinated: self.streams.groups().to_vec(),
+                };
+                let refused = shards
+                    .iter()
+                    .filter_map(|shard| self.refusal(&resharding, shard));
+                // A group that has gone further, and thinks a shard empty that is not, is to read it again (rule G5).
+                let inputs: Vec<Input> = std::iter::once(observed).chain(refused).collect();
+                inputs.iter().flat_map(|input| self.to_all(input)).collect()
+            }
+            Plan::Retire { resharding, shards } => {
+                let retired = shards.iter().map(|shard| self.retire(&resharding, shard));
+                let inputs: Vec<Input> = retired.collect();
+                inputs.iter().flat_map(|input| self.to_all(input)).collect()
+            }
+        }
+    }
+
+    /// Looks, and takes the stream away in the same step if nothing stands against it (rule G5).
+    fn retire(&mut self, resharding: &ReshardingId, shard: ShardIndex) -> Input {
+        if let Some(refusal) = self.refusal(resharding, shard) {
+            self.counts.retire_refused += 1;
+            return refusal;
+        }
+        if self.streams.exists(shard.get()) {
+            self.saw_retirement(shard.get());
+            self.streams.remove(shard.get());
+        }
+        Input::ShardsRetired {
+            resharding: resharding.clone(),
+            shards: ShardSet::from_iter([shard]),
+        }
+    }
+
+    fn refusal(&self, resharding: &ReshardingId, shard: ShardIndex) -> Option<Input> {
+        let evidence: ShardEvidence = self.streams.evidence(shard.get());
+        let proof = self.setup.settings.drain_proof();
+        let open = evidence.open_conditions(self.streams.groups(), proof);
+        (!open.is_empty()).then(|| Input::RetireRefused {
+            resharding: resharding.clone(),
+            shard,
+            open,
+        })
+    }
+
+    fn to_all(&self, input: &Input) -> Vec<(usize, Ask)> {
+        let groups = 0..self.setup.groups;
+        groups
+            .map(|group| (group, Ask::Input(Box::new(input.clone()))))
+            .collect()
+    }
+}
+
+fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
+    let lacks = |group: &Looked| group.active.is_none() && !group.finished.contains(&active.id);
+    let groups = looked.iter().enumerate().filter(|(_, group)| lacks(group));
+    let join = |group| {
+        let ask = Ask::Join {
+            resharding: active.id.clone(),
+            target: active.to,
+        };
+        (group, ask)
+    };
+    groups.map(|(group, _)| join(group)).collect()
+}
+
+/// What the groups' records ask for, taken together.
+fn plan(looked: &[Looked], active: &Migration) -> Option<Plan> {
+    let resharding = active.id.clone();
+    let effects = || looked.iter().filter_map(|group| group.effect.clone());
+    let to_make = effects().find_map(|effect| match effect {
+        Effect::Provision { shards, .. } => Some(shards),
+        _ => None,
+    });
+    if let Some(shards) = to_make {
+        return Some(Plan::Provision { resharding, shards });
+    }
+    let to_look_at = effects().find_map(|effect| match effect {
+        Effect::ReadDrainEvidence { shards, .. } => Some(shards),
+        _ => None,
+    });
+    if let Some(shards) = to_look_at {
+        return Some(Plan::Look { resharding, shards });
+    }
+    let to_retire = effects().find_map(|effect| match effect {
+        Effect::Retire { shards, .. } => Some(shards),
+        _ => None,
+    });
+    // A group that is through with the change asks for nothing any more.
+    let asks = |group: &Looked| {
+        group.active.is_none() || matches!(group.effect, Some(Effect::Retire { .. }))
+    };
+    let shards = to_retire.filter(|_| looked.iter().all(asks))?;
+    Some(Plan::Retire { resharding, shards })
+}

@@ -1,0 +1,64 @@
+//! A failing run made short: actions are left out for as long as the same invariant still fails. What an action means is not known here.
+
+use crate::action::Action;
+use crate::replay::Replay;
+use crate::run::{Outcome, replay};
+
+/// The most runs that are tried.
+const TRIALS: usize = 3_000;
+
+/// The shortest list found, by leaving out chunks and then single actions, that breaks the same invariant. The run as it is where it breaks none.
+#[must_use]
+pub fn shrink(run: &Replay) -> Replay {
+    let Some(violation) = replay(run).violation else {
+        return run.clone();
+    };
+    let mut trials = 0;
+    let mut fails = |actions: &[Action]| {
+        trials += 1;
+        let trial = Replay {
+            actions: actions.to_vec(),
+            ..run.clone()
+        };
+        let outcome: Outcome = replay(&trial);
+        let same = outcome
+            .violation
+            .is_some_and(|found| found.invariant == violation.invariant);
+        (same, trials < TRIALS)
+    };
+    let mut actions = run.actions.clone();
+    let in_run = violation.step < actions.len();
+    if in_run {
+        actions.truncate(violation.step + 1);
+    }
+    let mut chunk = (actions.len() / 2).max(1);
+    loop {
+        let mut position = 0;
+        let mut got_shorter = false;
+        while position < actions.len() {
+            let end = (position + chunk).min(actions.len());
+            let mut without = actions.clone();
+            without.drain(position..end);
+            let (same, goes_on) = fails(&without);
+            if same {
+                actions = without;
+                got_shorter = true;
+            } else {
+                position = end;
+            }
+            if !goes_on {
+                return Replay {
+                    actions,
+                    ..run.clone()
+                };
+            }
+        }
+        if chunk == 1 && !got_shorter {
+            return Replay {
+                actions,
+                ..run.clone()
+            };
+        }
+        chunk = (chunk / 2).max(1);
+    }
+}
