@@ -14,6 +14,8 @@ mod invariants;
 mod journal;
 mod member;
 mod options;
+#[cfg(feature = "planted")]
+pub mod planted;
 mod record_store;
 mod replay;
 mod run;

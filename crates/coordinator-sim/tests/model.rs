@@ -84,3 +84,23 @@ fn the_store_goes_back_while_a_member_joins() {
 fn the_store_goes_back_while_a_member_leaves() {
     search("lost release");
 }
+
+#[test]
+fn the_store_goes_back_between_two_processes_of_one_id() {
+    search("lost epochs");
+}
+
+#[test]
+fn a_shard_is_kept_for_too_long_and_another_process_has_the_id() {
+    search("overdue twins");
+}
+
+#[test]
+fn clients_neither_name_nor_number_anything() {
+    search("plain clients");
+}
+
+#[test]
+fn two_processes_have_one_id_and_two_coordinators_decide() {
+    search("split twins");
+}

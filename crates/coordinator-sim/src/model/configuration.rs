@@ -43,8 +43,13 @@ pub struct Configuration {
     pub rebalance_timeout: u64,
     /// What must be reached.
     pub reaches: &'static [Reached],
+    /// Whether requests carry neither the name of the process nor their position.
+    pub is_plain: bool,
     /// What the store leaves out.
     pub store_faults: StoreFaults,
+    /// The rule of the core or of the machine that is broken on purpose.
+    #[cfg(feature = "planted")]
+    pub planted: Option<crate::planted::Planted>,
 }
 
 impl Configuration {
@@ -65,7 +70,10 @@ impl Configuration {
             has_slow_clock: false,
             rebalance_timeout: 1_000,
             reaches: &[],
+            is_plain: false,
             store_faults: StoreFaults::default(),
+            #[cfg(feature = "planted")]
+            planted: None,
         }
     }
 
@@ -78,17 +86,29 @@ impl Configuration {
             rebalance_timeout: Millis::new(self.rebalance_timeout * STEP_MS),
             stale_member_retention: Millis::new(1_000 * STEP_MS),
         };
-        Settings::validated(timing, &Sticky).expect("a lease of two intervals can work")
+        let settings =
+            Settings::validated(timing, &Sticky).expect("a lease of two intervals can work");
+        #[cfg(feature = "planted")]
+        let settings = self
+            .planted
+            .map_or(settings, |planted| planted.in_group(settings));
+        settings
     }
 
     /// The settings of a process of a member.
     pub(super) fn machine_settings(&self, member: &str, process: u8) -> MachineSettings {
-        MachineSettings {
+        let settings = MachineSettings {
             heartbeat_interval_ms: STEP_MS,
             member_lease_ttl_ms: LEASE_STEPS * STEP_MS,
             rejoin_backoff_ms: 1,
             rejoin_backoff_max_ms: 1,
             ..MachineSettings::new(member, format!("p{process}"))
-        }
+        };
+        #[cfg(feature = "planted")]
+        let settings = match self.planted {
+            Some(planted) => planted.in_machine(settings),
+            None => settings,
+        };
+        settings
     }
 }

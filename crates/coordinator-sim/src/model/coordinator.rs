@@ -12,7 +12,7 @@ use coordinator_core::write::Write;
 use super::World;
 use super::action::Way;
 use super::bounds::spend;
-use super::configuration::STEP_MS;
+use super::configuration::{LEASE_STEPS, STEP_MS};
 use super::record_store::{self, Conflict, Pending};
 use super::seen::Reached;
 use super::state::State;
@@ -148,6 +148,8 @@ impl World {
         let faults = self.configuration.store_faults;
         let stored = record_store::commit(&state.store, pending, state.editions, faults)?;
         self.check(state, &pending.base.group, &pending.after, &stored.group);
+        Self::look_at_expiries(state, pending);
+        Self::look_at_rounds(state, pending);
         self.seen.note_writes(&pending.writes);
         state.editions += 1;
         if state.left.losses > 0 {
@@ -167,6 +169,27 @@ impl World {
         violations.extend(decided.check_succession(before));
         for violation in violations {
             state.accuse(invariant_of(&violation), violation.to_string());
+        }
+    }
+
+    /// Rule C4, from outside: when a round ends, nobody waits for a shard.
+    fn look_at_rounds(state: &mut State, pending: &Pending) {
+        let mut writes = pending.writes.iter();
+        let after = &pending.after;
+        let waits = |id| after.pending(id).next().is_some();
+        if writes.any(|write| matches!(write, Write::CorrectionClosed))
+            && after.live_members().any(|(id, _)| waits(id))
+        {
+            state.accuse("C4", "a round ends while a member waits for a shard");
+        }
+    }
+
+    /// Rule M6, from outside: nobody's lease is over sooner than a lease after coordinators were away.
+    fn look_at_expiries(state: &mut State, pending: &Pending) {
+        let mut writes = pending.writes.iter();
+        let expires = writes.any(|write| matches!(write, Write::MemberExpired { .. }));
+        if expires && state.now < state.watched_since + LEASE_STEPS {
+            state.accuse("M6", "a member is expired because no coordinator was there");
         }
     }
 
@@ -192,11 +215,34 @@ impl World {
                 "{} obeyed and is answered {:?}",
                 heartbeat.member, reply.status
             );
-            state.accuse(9, what);
+            state.accuse("9", what);
+        }
+        if heartbeat.epoch == 0 {
+            epochs_are_told_once(state, *process, reply);
         }
         if self.configuration.hears_at_once {
             self.hear(state, *process, 0);
         }
+    }
+}
+
+/// Rule C7, from outside: who joins is told no epoch that a living process of the same member has.
+fn epochs_are_told_once(state: &mut State, process: u8, reply: &HeartbeatReply) {
+    let told = i64::try_from(reply.member_epoch).unwrap_or(i64::MAX);
+    if told == 0 {
+        return;
+    }
+    let member = state.processes[usize::from(process)]
+        .as_ref()
+        .map(|process| process.member.clone());
+    let twin = state.living().any(|(index, other)| {
+        index != process && Some(&other.member) == member.as_ref() && other.knows().0 == told
+    });
+    if twin {
+        state.accuse(
+            "C7",
+            format!("two processes of one member have epoch {told}"),
+        );
     }
 }
 
@@ -227,14 +273,14 @@ fn is_about_leases_alone(writes: &[Write]) -> bool {
         .all(|write| matches!(write, Write::LeaseSet { .. }))
 }
 
-const fn invariant_of(violation: &Violation) -> u8 {
+const fn invariant_of(violation: &Violation) -> &'static str {
     match violation {
-        Violation::HeldTwice { .. } | Violation::HoldersMiscounted { .. } => 1,
-        Violation::Unowned { .. } => 3,
-        Violation::EpochAhead { .. } | Violation::WentDown { .. } => 4,
+        Violation::HeldTwice { .. } | Violation::HoldersMiscounted { .. } => "1",
+        Violation::Unowned { .. } => "3",
+        Violation::EpochAhead { .. } | Violation::WentDown { .. } => "4",
         Violation::TargetWithoutMember { .. }
         | Violation::TargetWithoutShard { .. }
-        | Violation::Unbalanced { .. } => 5,
-        Violation::NotReproducible => 7,
+        | Violation::Unbalanced { .. } => "5",
+        Violation::NotReproducible => "7",
     }
 }

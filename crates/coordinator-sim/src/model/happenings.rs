@@ -1,4 +1,4 @@
-//! What may happen in a state, and what happens to processes, messages, time and the store.
+//! What happens to processes, messages, time and the store. What may happen in a state is listed elsewhere.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use coordinator_core::time::Timestamp;
 use member_client::protocol::HeartbeatRequest;
 use stateright::Model;
 
-use super::action::{Action, Way};
+use super::action::Action;
 use super::bounds::spend;
 use super::configuration::{LEASE_STEPS, STEP_MS};
 use super::process::Process;
@@ -19,48 +19,6 @@ use super::{World, wire};
 const SETTLING: usize = 20;
 
 impl World {
-    /// Everything that may happen. What turns out not to apply is no step.
-    pub(super) fn list(&self, state: &State, actions: &mut Vec<Action>) {
-        let left = &state.left;
-        for (request, _) in (0_u8..).zip(&state.requests) {
-            for way in [Way::Short, Way::Long] {
-                for again in [false, true] {
-                    actions.push(Action::Serve {
-                        request,
-                        way,
-                        again,
-                    });
-                }
-            }
-        }
-        actions.push(Action::Tick);
-        for (pending, _) in (0_u8..)
-            .zip(&state.pending)
-            .filter(|(_, pending)| pending.is_some())
-        {
-            actions.push(Action::Commit { pending });
-            actions.push(Action::Abort { pending });
-        }
-        for (index, process) in state.living() {
-            if self.configuration.has_news {
-                actions.push(Action::News { process: index });
-            }
-            list_of_process(index, process, actions);
-        }
-        if left.time > 0 {
-            actions.push(Action::TimePasses);
-        }
-        actions.push(Action::NobodyWatches);
-        actions.extend(
-            (0_u8..)
-                .zip(&state.earlier)
-                .map(|(back, _)| Action::LoseWrites { back }),
-        );
-        if self.configuration.bounds.scales > 0 {
-            list_of_streams(state, actions);
-        }
-    }
-
     /// One step; none if it does not apply.
     pub(super) fn happen(&self, state: &mut State, action: Action) -> Option<()> {
         let now_ms = state.now_ms(STEP_MS);
@@ -168,7 +126,10 @@ impl World {
             self.seen.note(Reached::Handoff);
         }
         if let Some(request) = sent {
-            let heartbeat = wire::heartbeat(&process.member, request);
+            let mut heartbeat = wire::heartbeat(&process.member, request);
+            if self.configuration.is_plain {
+                (heartbeat.instance, heartbeat.sequence) = (None, None);
+            }
             state.send(index, heartbeat);
         }
         state.lose_late();
@@ -249,51 +210,5 @@ impl World {
         };
         let mut going = actions.into_iter().filter(goes_well);
         going.find_map(|action| self.next_state(state, action))
-    }
-}
-
-fn list_of_process(process: u8, it: &Process, actions: &mut Vec<Action>) {
-    if it.is_over {
-        return;
-    }
-    if !it.is_started() {
-        actions.push(Action::Start { process });
-        return;
-    }
-    actions.extend(
-        (0_u8..)
-            .zip(&it.answers)
-            .map(|(answer, _)| Action::Hear { process, answer }),
-    );
-    if it.waits_for.is_some() {
-        actions.push(Action::GiveUp { process });
-    }
-    let stopping = (0_u8..)
-        .zip(&it.workers)
-        .filter(|(_, worker)| worker.is_stopping);
-    actions.extend(stopping.map(|(worker, _)| Action::WorkerEnds { process, worker }));
-    if !it.is_leaving {
-        actions.push(Action::ShutDown { process });
-    }
-    actions.push(Action::Crash { process });
-    actions.push(Action::Restart { process });
-    actions.push(Action::Twin { process });
-}
-
-fn list_of_streams(state: &State, actions: &mut Vec<Action>) {
-    actions.extend([
-        Action::Scale,
-        Action::RollBack,
-        Action::CarryOut,
-        Action::CarryOutHalf,
-        Action::Observe,
-    ]);
-    for (shard, _) in (0_u8..).zip(&state.streams.shards) {
-        actions.extend([
-            Action::Publish { shard },
-            Action::Read { shard },
-            Action::Acknowledge { shard },
-            Action::LagLies { shard },
-        ]);
     }
 }

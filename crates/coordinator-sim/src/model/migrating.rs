@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coordinator_core::evidence::OpenCondition;
+use coordinator_core::evidence::{Open, OpenCondition};
 use coordinator_core::input::Input;
 use coordinator_core::names::{ConsumerGroup, ReshardingId};
 use coordinator_core::numbers::{ShardCount, ShardIndex};
@@ -96,9 +96,11 @@ impl World {
         let mut retired = Vec::new();
         for shard in shards {
             let stream = state.streams.get(shard.get());
-            let open = stream
-                .evidence(&group)
-                .open_conditions(std::slice::from_ref(&group), proof);
+            let evidence = stream.evidence(&group);
+            let mut open = evidence.open_conditions(std::slice::from_ref(&group), proof);
+            if self.configuration.store_faults.retires_by_lag {
+                open.retain(|it| matches!(it.condition, Open::Lag(_)));
+            }
             if !open.is_empty() {
                 refused.get_or_insert((shard, open));
                 continue;
@@ -106,7 +108,7 @@ impl World {
             let readers = state.readers(shard.get(), state.now_ms(STEP_MS));
             if stream.exists && (!stream.is_drained() || readers > 0) {
                 let what = format!("shard {shard} is retired as {stream:?} with {readers} readers");
-                state.accuse(6, what);
+                state.accuse("6", what);
             }
             if let Some(stream) = state.streams.get_mut(shard.get()) {
                 stream.exists = false;
@@ -194,7 +196,7 @@ fn own_group(state: &State) -> ConsumerGroup {
 }
 
 /// What must be true of the streams beside the record: what exists and is not proven empty has an owner, and nothing is forgotten.
-pub(super) fn stranded(state: &State) -> Option<(u8, Arc<str>)> {
+pub(super) fn stranded(state: &State) -> Option<(&'static str, Arc<str>)> {
     use coordinator_core::migration::LeavingPhase;
     let record = state.store.group.record();
     let has_targets = record.members.values().any(|member| member.is_target());
@@ -205,7 +207,7 @@ pub(super) fn stranded(state: &State) -> Option<(u8, Arc<str>)> {
         }
         let Some(migration) = &record.migration else {
             return Some((
-                6,
+                "6",
                 format!("shard {shard} exists as {stream:?} and no change speaks of it").into(),
             ));
         };
@@ -214,7 +216,7 @@ pub(super) fn stranded(state: &State) -> Option<(u8, Arc<str>)> {
             .any(|it| it == shard);
         if is_draining && has_targets && record.target.owner(shard).is_none() {
             return Some((
-                3,
+                "3",
                 format!("shard {shard} leaves, and nobody is to read {stream:?}").into(),
             ));
         }

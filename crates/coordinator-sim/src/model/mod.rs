@@ -7,6 +7,7 @@ mod configuration;
 mod coordinator;
 mod happenings;
 mod migrating;
+mod possible;
 mod process;
 mod record_store;
 mod search;
@@ -98,23 +99,30 @@ impl Model for World {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        fn holds(state: &State, invariant: u8) -> bool {
+        fn holds(state: &State, invariant: &str) -> bool {
             state
                 .wrong
                 .as_ref()
                 .is_none_or(|wrong| wrong.invariant != invariant)
         }
         vec![
-            Property::always("1: no shard is held twice", |_, state| holds(state, 1)),
-            Property::always("2: no shard is read by two", |_, state| holds(state, 2)),
-            Property::always("3: every shard has one owner", |_, state| holds(state, 3)),
-            Property::always("4: epochs stand in order", |_, state| holds(state, 4)),
-            Property::always("5: the target can be had", |_, state| holds(state, 5)),
+            Property::always("1: no shard is held twice", |_, state| holds(state, "1")),
+            Property::always("2: no shard is read by two", |_, state| holds(state, "2")),
+            Property::always("3: every shard has one owner", |_, state| holds(state, "3")),
+            Property::always("4: epochs stand in order", |_, state| holds(state, "4")),
+            Property::always("5: the target can be had", |_, state| holds(state, "5")),
             Property::always("6: only what is drained is retired", |_, state| {
-                holds(state, 6)
+                holds(state, "6")
             }),
-            Property::always("7: records give the same group", |_, state| holds(state, 7)),
-            Property::always("9: who obeys is not cut off", |_, state| holds(state, 9)),
+            Property::always("7: records give the same group", |_, state| {
+                holds(state, "7")
+            }),
+            Property::always("C4: a round ends with its handoffs", |_, state| {
+                holds(state, "C4")
+            }),
+            Property::always("C7: no epoch is told twice", |_, state| holds(state, "C7")),
+            Property::always("M6: absence expires nobody", |_, state| holds(state, "M6")),
+            Property::always("9: who obeys is not cut off", |_, state| holds(state, "9")),
         ]
     }
 }
@@ -126,7 +134,7 @@ impl World {
         for shard in 0..u32::try_from(state.streams.shards.len()).unwrap_or(u32::MAX) {
             let readers = state.readers(shard, now_ms);
             if readers > 1 {
-                state.accuse(2, format!("shard {shard} is read by {readers} processes"));
+                state.accuse("2", format!("shard {shard} is read by {readers} processes"));
             }
         }
     }

@@ -74,6 +74,8 @@ pub struct StoreFaults {
     pub commits_without_lease_check: bool,
     /// A commit does not look whether the record is the one that was read.
     pub commits_over_others: bool,
+    /// A shard is taken away if its lag is zero, whatever else is known of it.
+    pub retires_by_lag: bool,
 }
 
 /// Checks a decision against what the store has now; the record that it then has.

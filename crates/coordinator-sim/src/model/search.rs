@@ -32,8 +32,8 @@ pub struct Checked {
 /// The way to a state in which an invariant does not hold.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// The number of the invariant.
-    pub invariant: u8,
+    /// The number of the invariant, or the id of the rule.
+    pub invariant: &'static str,
     /// What is wrong.
     pub what: String,
     /// The steps.
@@ -59,7 +59,7 @@ impl fmt::Display for Checked {
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invariant {}: {}", self.invariant, self.what)?;
+        write!(f, "broken: {}: {}", self.invariant, self.what)?;
         for (number, step) in self.steps.iter().enumerate() {
             write!(f, "\n{:>3}  {step}", number + 1)?;
         }
@@ -83,7 +83,7 @@ pub fn check(configuration: Configuration) -> Checked {
         states: checker.state_count(),
         unique: checker.unique_state_count(),
         depth: checker.max_depth(),
-        counterexample: found.map(|path| tell(path.into_vec())),
+        counterexample: found.map(|path| tell(&path.into_vec())),
         missed: reaches
             .iter()
             .copied()
@@ -93,17 +93,16 @@ pub fn check(configuration: Configuration) -> Checked {
     }
 }
 
-fn tell(path: Vec<(State, Option<Action>)>) -> Counterexample {
+fn tell(path: &[(State, Option<Action>)]) -> Counterexample {
     let last = path.last().and_then(|(state, _)| state.wrong.clone());
-    let (invariant, what) = last.map_or((0, String::new()), |wrong| {
+    let (invariant, what) = last.map_or(("", String::new()), |wrong| {
         (wrong.invariant, wrong.what.to_string())
     });
     let steps = path.windows(2).filter_map(|pair| {
         let action = pair[0].1?;
         Some(format!(
-            "{}{} → {}",
+            "{} → {}",
             words(&pair[0].0, action),
-            "",
             summary(&pair[1].0)
         ))
     });

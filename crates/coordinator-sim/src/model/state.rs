@@ -31,7 +31,7 @@ impl PartialEq for Sent {
 /// An invariant that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wrong {
-    pub(super) invariant: u8,
+    pub(super) invariant: &'static str,
     pub(super) what: Arc<str>,
 }
 
@@ -141,7 +141,7 @@ impl State {
     }
 
     /// Notes the first thing that is wrong.
-    pub(super) fn accuse(&mut self, invariant: u8, what: impl Into<Arc<str>>) {
+    pub(super) fn accuse(&mut self, invariant: &'static str, what: impl Into<Arc<str>>) {
         if self.wrong.is_none() {
             self.wrong = Some(Wrong {
                 invariant,
