@@ -294,10 +294,19 @@ async fn c05_c08_m6_while_redis_is_away_nothing_is_ready_and_nobody_expires() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     redis.restart().unwrap();
     daemon.ready().await;
+    // Rule C8: Redis may have lost writes with its process. The member goes on with what it has; for one lease nothing new is granted.
     assert_eq!(
-        member.beat(&daemon.client, "orders").await.unwrap(),
-        HeartbeatStatus::Ok
+        member.keep_up(&daemon.client, "orders").await.unwrap(),
+        HeartbeatStatus::RevokePending
     );
+    assert_eq!(member.shards(), [0, 1]);
+    let end = std::time::Instant::now() + PATIENCE;
+    while member.keep_up(&daemon.client, "orders").await.unwrap() != HeartbeatStatus::Ok {
+        assert!(std::time::Instant::now() < end, "the hold does not end");
+        assert_eq!(member.shards(), [0, 1]);
+        // waits: members heartbeat at an interval
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     assert_eq!(member.shards(), [0, 1]);
 }
 
@@ -353,4 +362,62 @@ async fn i6_deleting_a_group_retires_no_shard() {
         .await
         .unwrap_err();
     assert!(error.to_string().contains("orders:0, orders:1"), "{error}");
+}
+
+/// Case C06: Redis comes back without what it had acknowledged last. One owner per shard at most throughout, and no epoch is handed out twice.
+#[tokio::test]
+async fn c06_writes_that_redis_lost_lead_to_a_round_and_to_new_epochs() {
+    let mut redis = RedisServer::builder().start().unwrap();
+    let daemon = Daemon::quick(&redis).await;
+    daemon.create("orders", 2).await;
+    let [mut a, mut b] = ["a", "b"].map(Plain::new);
+    a.beat(&daemon.client, "orders").await.unwrap();
+    a.beat(&daemon.client, "orders").await.unwrap();
+    let mut connection = redis.connection().await.unwrap();
+    let _: () = redis::cmd("SAVE")
+        .query_async(&mut connection)
+        .await
+        .unwrap();
+    for _ in 0..4 {
+        b.beat(&daemon.client, "orders").await.unwrap();
+        a.beat(&daemon.client, "orders").await.unwrap();
+    }
+    assert_eq!((a.shards(), b.shards()), (vec![0], vec![1]));
+    let seen = i64::try_from(b.last.as_ref().unwrap().group_epoch).unwrap();
+
+    redis.restart().unwrap();
+    daemon.ready().await;
+    let mut statuses = Vec::new();
+    let end = std::time::Instant::now() + PATIENCE;
+    loop {
+        for member in [&mut a, &mut b] {
+            let status = member.keep_up(&daemon.client, "orders").await.unwrap();
+            if statuses.last() != Some(&status) {
+                statuses.push(status);
+            }
+        }
+        let both: Vec<u32> = a.shards().into_iter().chain(b.shards()).collect();
+        let mut once = both.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(both.len(), once.len(), "one owner at most: {both:?}");
+        if once.len() == 2 && statuses.last() == Some(&HeartbeatStatus::Ok) {
+            break;
+        }
+        assert!(std::time::Instant::now() < end, "{statuses:?}");
+        // waits: members heartbeat at an interval
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(
+        statuses.contains(&HeartbeatStatus::SyncMetadata)
+            || statuses.contains(&HeartbeatStatus::RevokePending),
+        "{statuses:?}"
+    );
+    for member in [&a, &b] {
+        let epoch = member.last.as_ref().unwrap().member_epoch;
+        assert!(
+            epoch > seen,
+            "{epoch} was handed out before the loss, which had {seen}"
+        );
+    }
 }

@@ -11,6 +11,7 @@ use crate::migration::FINISHED_KEPT;
 use crate::names::MemberId;
 use crate::numbers::{MemberEpoch, ShardIndex};
 use crate::record::Provisioning;
+use crate::shard_set::ShardSet;
 use crate::time::Timestamp;
 use crate::write::{Report, Write};
 
@@ -153,8 +154,8 @@ impl Group {
             Write::LeaseSet { member, deadline } => {
                 self.change(member, |record| record.lease_deadline = Some(*deadline));
             }
-            Write::RebalanceDeadlineSet { member, deadline } => {
-                self.change(member, |record| record.rebalance_deadline = *deadline);
+            Write::ReleaseDemanded { member, shards, by } => {
+                self.change(member, |record| record.apply_release_demanded(shards, *by));
             }
             Write::ShardGranted {
                 member,
@@ -166,6 +167,7 @@ impl Group {
                     phase: Phase::Granted,
                     since: *since,
                     is_claim: false,
+                    release_by: None,
                 };
                 self.apply_shard_held(member, holding);
             }
@@ -180,6 +182,7 @@ impl Group {
                     phase: *phase,
                     since: *since,
                     is_claim: true,
+                    release_by: None,
                 };
                 self.apply_shard_held(member, holding);
             }
@@ -251,7 +254,6 @@ impl Group {
             record.state = state;
             record.ended_at = Some(at);
             record.lease_deadline = None;
-            record.rebalance_deadline = None;
         });
     }
 
@@ -337,6 +339,14 @@ impl Group {
 }
 
 impl MemberRecord {
+    fn apply_release_demanded(&mut self, shards: &ShardSet, by: Option<Timestamp>) {
+        for shard in shards {
+            if let Ok(position) = self.find(shard) {
+                self.holdings[position].release_by = by;
+            }
+        }
+    }
+
     fn apply_report(&mut self, report: &Report) {
         self.name.clone_from(&report.name);
         self.instance.clone_from(&report.instance);

@@ -16,7 +16,7 @@ impl Group {
             let lease = member
                 .is_live()
                 .then(|| member.lease_deadline.unwrap_or_default());
-            [lease, member.rebalance_deadline, pruned]
+            [lease, member.rebalance_deadline(), pruned]
                 .into_iter()
                 .flatten()
         });

@@ -8,7 +8,7 @@ use crate::holding::{Holding, Phase};
 use crate::member::MemberRecord;
 use crate::migration::LeavingPhase;
 use crate::names::{GroupId, MemberId};
-use crate::numbers::{MetadataVersion, ShardIndex};
+use crate::numbers::{GroupEpoch, MetadataVersion, ShardIndex};
 use crate::planted::Fault;
 use crate::record::{GroupRecord, RecordError};
 use crate::settings::Settings;
@@ -21,6 +21,8 @@ pub struct Group {
     settings: Settings,
     /// For each shard, how many hold it: live members and quarantines. Derived.
     holders: Vec<u32>,
+    /// The highest group epoch that is known to have been there, in a record that the store may have lost since. Not recorded.
+    known_epoch: GroupEpoch,
 }
 
 impl Group {
@@ -34,9 +36,26 @@ impl Group {
             record,
             settings,
             holders: Vec::new(),
+            known_epoch: GroupEpoch::default(),
         };
         group.holders = group.count_holders();
         Ok(group)
+    }
+
+    /// The same, with what is remembered of epochs that the store may have lost: should writes be doubted, the new ones are above it, also where the store
+    /// goes back twice to the same record (rule C7).
+    #[must_use]
+    pub fn knowing(self, epoch: GroupEpoch) -> Self {
+        Self {
+            known_epoch: self.known_epoch.max(epoch),
+            ..self
+        }
+    }
+
+    /// The highest group epoch that is known to have been there.
+    #[must_use]
+    pub fn known_epoch(&self) -> GroupEpoch {
+        self.known_epoch.max(self.record.group_epoch)
     }
 
     /// What is recorded of the group.
@@ -121,6 +140,19 @@ impl Group {
             || (self.record.target.of(member).contains(shard) && !self.is_blocked(member, shard))
     }
 
+    /// Whether an epoch is one that was issued to a member and is still good: the newest, the last that it sent, or one between them (rules H14 and E6).
+    ///
+    /// Where writes were doubted between those two, only the last that it sent is known of those before: the others may have gone to another process in
+    /// the lost writes (rules C7 and H15).
+    #[must_use]
+    pub fn accepts_epoch(&self, member: &MemberRecord, epoch: u64) -> bool {
+        let newest = member.epoch.get();
+        let sent = member.previous_epoch.unwrap_or(member.epoch).get();
+        let floor = self.record.lineage.epoch_floor.get();
+        let is_of_one_lineage = epoch >= floor || newest < floor;
+        epoch == sent || ((sent..=newest).contains(&epoch) && is_of_one_lineage)
+    }
+
     /// The part of a member's target that it may have now. Rule O4.
     pub fn assigned<'a>(&'a self, member: &'a MemberId) -> impl Iterator<Item = ShardIndex> + 'a {
         self.record
@@ -137,13 +169,6 @@ impl Group {
             .of(member)
             .iter()
             .filter(|shard| self.is_blocked(member, *shard))
-    }
-
-    /// Whether a member holds what it should let go of. Rule H20.
-    pub(crate) fn keeps_too_much(&self, id: &MemberId) -> bool {
-        let target = self.record.target.of(id);
-        let mut holdings = self.member(id).into_iter().flat_map(|it| &it.holdings);
-        holdings.any(|holding| !target.contains(holding.shard))
     }
 
     /// How many hold a shard, quarantines included.

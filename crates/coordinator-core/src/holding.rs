@@ -28,6 +28,18 @@ pub struct Holding {
     pub since: MetadataVersion,
     /// Whether the member says that it reads the shard while nobody is known to have given it to the member (rule C2).
     pub is_claim: bool,
+    /// When the member is fenced unless it has let go of the shard by then (rule H20); none where nobody told it to.
+    pub release_by: Option<Timestamp>,
+}
+
+impl Holding {
+    /// The same when nobody is there any more who could be told to let go of it.
+    pub(crate) const fn quarantined(&self) -> Self {
+        Self {
+            release_by: None,
+            ..*self
+        }
+    }
 }
 
 /// What a member held when it was fenced or its process was replaced: nobody may be given it until the deadline. Rule O6.

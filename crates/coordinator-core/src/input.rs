@@ -127,6 +127,13 @@ impl Heartbeat {
         }
     }
 
+    /// A shard that it speaks of and that no stream can have; recorded, it would make the record unreadable (rules H2 and C6).
+    pub(crate) fn impossible_shard(&self) -> Option<ShardIndex> {
+        let revoking = self.revoking.iter().map(|revoking| revoking.shard);
+        let mut named = self.owned.iter().chain(revoking);
+        named.find(|shard| !ShardCount::MAX.contains(*shard))
+    }
+
     /// The shards it says it may still be reading: owned, or draining with something in flight (rule O7).
     pub(crate) fn claimed(&self) -> ShardSet {
         self.owned.iter().chain(self.draining()).collect()

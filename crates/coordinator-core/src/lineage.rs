@@ -6,6 +6,10 @@ use crate::time::Timestamp;
 /// By how much the group epoch is raised when writes may be lost, so that none handed out in them is handed out again. Rule C7.
 pub const EPOCH_LEAP: u64 = 1 << 20;
 
+/// How far above every epoch that is known one may be for it to be believed: nobody can come by a higher one than by a million losses, and numbers
+/// near their end would leave no epoch to hand out.
+pub(crate) const PLAUSIBLE_EPOCHS: u64 = 1 << 40;
+
 /// What is known of writes that the store may have lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Lineage {

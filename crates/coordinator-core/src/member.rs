@@ -56,8 +56,6 @@ pub struct MemberRecord {
     pub lease_ttl: Millis,
     /// The end of its lease (rule T1). `None` when the store has lost it: it is then given a full one.
     pub lease_deadline: Option<Timestamp>,
-    /// When it is fenced unless it lets go of what it should (rule H20).
-    pub rebalance_deadline: Option<Timestamp>,
     /// When it was expired or fenced (rule M2).
     pub ended_at: Option<Timestamp>,
 }
@@ -78,11 +76,13 @@ impl MemberRecord {
         matches!(self.state, MemberState::Active)
     }
 
-    /// Whether an epoch is one that was issued to it and is still good: the newest, or one since it last sent one (rules H14 and E6).
+    /// When it is fenced next unless it has let go of a shard by then (rule H20).
     #[must_use]
-    pub fn accepts_epoch(&self, epoch: u64) -> bool {
-        let earliest = self.previous_epoch.unwrap_or(self.epoch);
-        (earliest.get()..=self.epoch.get()).contains(&epoch)
+    pub fn rebalance_deadline(&self) -> Option<Timestamp> {
+        self.holdings
+            .iter()
+            .filter_map(|holding| holding.release_by)
+            .min()
     }
 
     /// What it has of a shard, if it holds it.

@@ -71,13 +71,16 @@ impl GroupRecord {
         }
     }
 
-    /// The record of a further group of a stream: it takes the stream's count and the change that is under way (rule G10).
+    /// The record of a further group of a stream: it takes the stream's count and the change that is under way (rule G10). Whoever joins it has seen the
+    /// change with its first answer, so that nobody is waited for (rule G4); the versions of the sibling mean nothing here.
     #[must_use]
     pub fn beside(id: GroupId, sibling: &Self, provisioning: Provisioning) -> Self {
-        Self {
-            migration: sibling.migration.clone(),
-            ..Self::new(id, sibling.shard_count, provisioning)
-        }
+        let new = Self::new(id, sibling.shard_count, provisioning);
+        let migration = sibling.migration.clone().map(|migration| Migration {
+            seen_from: new.metadata_version,
+            ..migration
+        });
+        Self { migration, ..new }
     }
 
     /// Checks that no decision could have led to something else.

@@ -16,12 +16,12 @@ pub struct Step {
     pub writes: Vec<Write>,
     /// What may be said then.
     pub reply: Reply,
-    /// What is to be done then. Every effect may be repeated: it is asked for until its outcome is an input.
+    /// What is to be done: after the commit, unless the effect says otherwise. Every effect may be repeated.
     pub effects: Vec<Effect>,
 }
 
-/// Something to be done by whoever can. The same for as long as the record asks for it, so that any coordinator goes on where
-/// another ended.
+/// Something to be done by whoever can. What is about shard streams is asked for as long as the record asks for it, so that any coordinator goes on
+/// where another ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Make the streams of shards, with all consumer groups of the stream (rule G1).
@@ -45,8 +45,9 @@ pub enum Effect {
         /// The shards.
         shards: ShardSet,
     },
-    /// Let every group of the store know that writes may be lost: pass this moment as [`Clock::doubted_at`](crate::time::Clock) with every decision
-    /// from now on (rule C8).
+    /// Let every group of the store know that writes may be lost: pass this moment, or a later one, as
+    /// [`Clock::doubted_at`](crate::time::Clock) with every decision from now on (rule C8). Asked for once, and so to be done *before* the writes are
+    /// committed: if it can't be done, they must not be.
     DoubtWrites {
         /// The moment.
         at: Timestamp,

@@ -13,6 +13,7 @@ use crate::numbers::{
     AssignmentEpoch, Concurrency, GroupEpoch, MemberEpoch, MetadataVersion, Sequence, ShardCount,
     ShardIndex,
 };
+use crate::shard_set::ShardSet;
 use crate::target::Target;
 use crate::time::{Millis, Timestamp};
 
@@ -169,12 +170,14 @@ pub enum Write {
         /// The end of its lease.
         deadline: Timestamp,
     },
-    /// When a member is fenced unless it lets go (rule H20).
-    RebalanceDeadlineSet {
+    /// A member is to let go of shards that it holds, or need not any more (rule H20).
+    ReleaseDemanded {
         /// The member.
         member: MemberId,
-        /// The deadline; none once it complied.
-        deadline: Option<Timestamp>,
+        /// The shards.
+        shards: ShardSet,
+        /// When it is fenced unless it has; none if it may keep them.
+        by: Option<Timestamp>,
     },
     /// A member may start to read a shard (rule O4).
     ShardGranted {

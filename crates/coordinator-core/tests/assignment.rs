@@ -24,6 +24,7 @@ struct Member {
 fn member(previous: &[u32], held: &[u32]) -> Member {
     let holding = |shard| Holding {
         is_claim: false,
+        release_by: None,
         shard,
         phase: Phase::Owned,
         since: MetadataVersion::new(1),
@@ -275,18 +276,17 @@ fn a7_large_groups_are_solved_in_a_small_multiple_of_one_pass() {
     let time = |shards: u32| {
         let assignable: ShardSet = (0..shards).map(ShardIndex::new).collect();
         let members: Vec<Member> = (0..1_000).map(|_| member(&[], &[])).collect();
-        (0..5)
-            .map(|_| {
-                let started = std::time::Instant::now();
-                assert_eq!(solve(&Sticky, &members, &assignable).len(), 1_000);
-                started.elapsed()
-            })
-            .min()
-            .unwrap()
+        let started = std::time::Instant::now();
+        assert_eq!(solve(&Sticky, &members, &assignable).len(), 1_000);
+        started.elapsed()
     };
-    let (small, large) = (time(50_000), time(200_000));
-    assert!(
-        large < small * 12,
-        "{small:?} for 50,000 shards, {large:?} for 200,000"
-    );
+    // The least of each, measured in turns: whatever else runs meanwhile disturbs some of the turns.
+    let (mut small, mut large) = (time(50_000), time(200_000));
+    for _ in 0..40 {
+        if large < small * 12 {
+            return;
+        }
+        (small, large) = (small.min(time(50_000)), large.min(time(200_000)));
+    }
+    panic!("{small:?} for 50,000 shards, {large:?} for 200,000");
 }

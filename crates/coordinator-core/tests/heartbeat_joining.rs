@@ -320,3 +320,25 @@ fn h13_leaving_raises_the_epoch_once_and_releases_by_reports() {
     );
     assert_eq!(world.group.assignable(), set(&[0, 1, 2, 3]));
 }
+
+/// It has stopped before it asks again (case C37): what it was told to let go of is not held against it (rule H20), nor kept from others.
+#[test]
+fn h10_o6_a_numbered_process_that_asks_again_has_let_go_of_what_it_should() {
+    let mut world = World::with_shards(4);
+    let numbered = |beat: support::Beat, sequence| beat.instance("p").sequence(sequence);
+    let a = world.beat(numbered(join("a"), 1));
+    let a = world.beat(numbered(obeying("a", &a), 2));
+    world.beat(join("b"));
+    world.beat(numbered(obeying("a", &a), 3).owns(&[0, 1, 2, 3]));
+    assert!(world.member("a").rebalance_deadline().is_some());
+    let again = world.beat(numbered(join("a").request("again"), 4));
+    assert_eq!(
+        (again.status, again.member_epoch),
+        (Good, world.member("a").epoch.get())
+    );
+    assert_eq!(world.holds("a"), [0, 1], "what it may have stays its own");
+    assert_eq!(world.member("a").rebalance_deadline(), None);
+    // A late copy of an earlier join says nothing about now.
+    world.beat(numbered(join("a"), 1));
+    assert_eq!(world.holds("a"), [0, 1]);
+}

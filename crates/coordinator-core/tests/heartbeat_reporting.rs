@@ -273,7 +273,7 @@ fn h20_a_member_that_keeps_what_it_should_release_is_fenced_after_the_rebalance_
     let told = world.beat(stubborn.clone());
     let deadline = world.now.plus(Millis::new(60_000));
     assert_eq!(
-        world.member("a").rebalance_deadline,
+        world.member("a").rebalance_deadline(),
         Some(deadline),
         "armed with the first decision that takes a shard"
     );
@@ -283,7 +283,7 @@ fn h20_a_member_that_keeps_what_it_should_release_is_fenced_after_the_rebalance_
         world.beat(obeying("b", &b));
         assert_eq!(keeps(&mut world).status, Good);
         assert_eq!(
-            world.member("a").rebalance_deadline,
+            world.member("a").rebalance_deadline(),
             Some(deadline),
             "case C39: it is not pushed back"
         );
@@ -309,9 +309,9 @@ fn h20_the_deadline_is_cleared_when_the_member_complies() {
     let (mut world, members) = World::settled(4, &["a"]);
     world.beat(join("b"));
     let told = world.beat(obeying("a", &members["a"]));
-    assert!(world.member("a").rebalance_deadline.is_some());
+    assert!(world.member("a").rebalance_deadline().is_some());
     world.beat(obeying("a", &told));
-    assert_eq!(world.member("a").rebalance_deadline, None);
+    assert_eq!(world.member("a").rebalance_deadline(), None);
 }
 
 #[test]
@@ -369,5 +369,54 @@ fn h20_nobody_is_fenced_for_shards_that_became_its_own_again() {
     world.tick();
     assert_eq!(world.member("a").state, MemberState::Active);
     assert_eq!(world.beat(drains).status, Good);
-    assert_eq!(world.member("a").rebalance_deadline, None);
+    assert_eq!(world.member("a").rebalance_deadline(), None);
+}
+
+#[test]
+fn h20_a_shard_that_is_taken_later_is_due_later() {
+    let (mut world, members) = World::settled(4, &["a"]);
+    let b = world.beat(join("b"));
+    let first = world.beat(obeying("a", &members["a"]).owns(&[0, 1, 2, 3]));
+    let armed = world.now;
+    world.after(11_000);
+    world.beat(obeying("b", &b));
+    // Another one comes, and a third shard is to go: it has its own time.
+    world.beat(join("c"));
+    world.beat(obeying("a", &first).owns(&[0, 1]).drains(&[2, 3]));
+    let due = |world: &World, shard: u32| {
+        let shard = ShardIndex::new(shard);
+        world.member("a").holding(shard).unwrap().release_by
+    };
+    assert_eq!(due(&world, 3), Some(armed.plus(Millis::new(60_000))));
+    let taken: Vec<u32> = (0..3)
+        .filter(|shard| !world.target("a").contains(shard))
+        .collect();
+    let later: Vec<u32> = taken
+        .into_iter()
+        .filter(|shard| due(&world, *shard) == Some(world.now.plus(Millis::new(60_000))))
+        .collect();
+    assert_eq!(later.len() + world.target("a").len() + 2, 4, "{later:?}");
+    assert_eq!(
+        world.member("a").rebalance_deadline(),
+        Some(armed.plus(Millis::new(60_000)))
+    );
+}
+
+/// A deadline that was armed for one hand-over is not inherited by the next.
+#[test]
+fn h20_e2_a_shard_that_came_back_and_is_taken_again_has_a_new_time() {
+    let (mut world, members) = World::settled(2, &["a"]);
+    let b = world.beat(join("b"));
+    let keeps = obeying("a", &world.beat(obeying("a", &members["a"]))).owns(&[0, 1]);
+    world.after(10_000);
+    world.beat(leave("b", b.metadata_version.get()));
+    assert_eq!(world.member("a").rebalance_deadline(), None, "at once");
+    let own_again = world.beat(keeps);
+    world.after(5_000);
+    world.beat(join("c"));
+    world.beat(obeying("a", &own_again).owns(&[0, 1]));
+    assert_eq!(
+        world.member("a").rebalance_deadline(),
+        Some(world.now.plus(Millis::new(60_000)))
+    );
 }

@@ -245,7 +245,7 @@ fn t3a_every_answer_that_lets_a_client_go_on_has_renewed_its_lease() {
         obeying("a", &members["a"]),
         obeying("a", &members["a"]).owns(&[0]),
         join("b").request("another process"),
-        support::leave("b", 99),
+        support::leave("b", 1),
     ] {
         world.after(1_000);
         let name = heartbeat(beat.clone()).member;

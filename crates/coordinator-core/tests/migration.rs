@@ -6,7 +6,7 @@ mod support;
 use coordinator_core::Group;
 use coordinator_core::evidence::{DrainProof, Open, ShardEvidence};
 use coordinator_core::input::Input;
-use coordinator_core::migration::{LeavingPhase, MigrationState};
+use coordinator_core::migration::{LeavingPhase, Migration, MigrationState};
 use coordinator_core::names::{GroupId, ReshardingId};
 use coordinator_core::numbers::{ShardCount, ShardIndex};
 use coordinator_core::record::{GroupRecord, Provisioning};
@@ -415,10 +415,42 @@ fn g10_a_group_that_comes_during_a_change_joins_it() {
     };
     let beside = GroupRecord::beside(id, world.group.record(), Provisioning::Pending);
     let late = Group::restore(beside, Settings::default()).unwrap();
-    assert_eq!(late.record().migration, world.group.record().migration);
+    let joined = late.record().migration.clone().unwrap();
+    let original = world.group.record().migration.clone().unwrap();
+    assert_eq!(
+        joined,
+        Migration {
+            seen_from: late.record().metadata_version,
+            ..original
+        }
+    );
     assert_eq!(
         (late.record().shard_count, late.assignable()),
         (ShardCount::new(2), set(&[0, 1, 2, 3]))
+    );
+}
+
+/// A version of the sibling would never be reached by a group whose own begins at 1, and its shards would never be proven drained.
+#[test]
+fn g10_g4_a_group_that_comes_during_a_drain_looks_at_its_shards() {
+    let (mut world, mut members) = World::settled(4, &["a"]);
+    world.command(&scale(2));
+    world.command(&provisioned());
+    world.settle(&mut members);
+    let id = GroupId {
+        group: coordinated(),
+        ..world.group.id().clone()
+    };
+    let beside = GroupRecord::beside(id, world.group.record(), Provisioning::Done);
+    let mut late = World::with_shards(2);
+    late.group = Group::restore(beside, Settings::default()).unwrap();
+    late.join_and_settle("b");
+    assert_eq!(
+        late.effects(),
+        [Effect::ReadDrainEvidence {
+            resharding: resharding(),
+            shards: set(&[2, 3]),
+        }]
     );
 }
 

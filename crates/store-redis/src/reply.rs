@@ -65,6 +65,17 @@ impl Reply {
             .map_err(|_| unexpected(self.script, &format!("{text:?} where a number belongs")))
     }
 
+    /// The next value, a number or an empty text.
+    pub(crate) fn optional_number(&mut self) -> Result<Option<u64>, StoreError> {
+        match self.text()?.as_str() {
+            "" => Ok(None),
+            text => text
+                .parse()
+                .map(Some)
+                .map_err(|_| unexpected(self.script, &format!("{text:?} where a number belongs"))),
+        }
+    }
+
     /// The next value, an array that begins with a word.
     pub(crate) fn nested(&mut self) -> Result<Self, StoreError> {
         let value = self.rest.next().unwrap_or_default();

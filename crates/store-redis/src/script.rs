@@ -53,6 +53,8 @@ scripts! {
     SETTLE = "settle", WHEN_FULL;
     /// Says that a coordinator is watching.
     WATCH_OVER = "watch_over", WHEN_FULL;
+    /// Remembers that writes may be lost.
+    DOUBT = "doubt", WHEN_FULL;
     /// Shows that the store can work.
     READY = "ready", WHEN_FULL;
     /// Shows that the shard streams can be written.

@@ -7,7 +7,7 @@ use redis::aio::MultiplexedConnection;
 use store::conformance::{Scene, plain_record};
 use store::{CreateError, Renewed, Snapshot, StoreError};
 use store_redis::RedisConfig;
-use support::{GROUP, ask, raised, scene, server, stored};
+use support::{GROUP, ask, history, raised, scene, server, stored};
 use testkit::RedisServer;
 
 async fn group_on(server: &RedisServer) -> (Scene, Snapshot, MultiplexedConnection) {
@@ -52,7 +52,8 @@ async fn assert_fails_closed(
     );
 
     // A right that was taken before the record was spoilt.
-    let _: () = ask(connection, &["SET", &mutex, "token"]).await;
+    let right = format!("token {}", history(connection).await);
+    let _: () = ask(connection, &["SET", &mutex, &right]).await;
     let lock = store::GroupLock {
         group: scene.id.clone(),
         token: store::Etag::from_stored("token"),
@@ -67,7 +68,7 @@ async fn assert_fails_closed(
     );
     let committed = scene.commit(lock.clone(), known, &raised(100)).await;
     assert!(committed.is_err(), "{committed:?}");
-    let _: () = ask(connection, &["SET", &mutex, "token"]).await;
+    let _: () = ask(connection, &["SET", &mutex, &right]).await;
     let removed = scene.store.remove(lock, &known.stamp).await;
     assert!(removed.is_err(), "{removed:?}");
     assert_corrupt(
@@ -255,7 +256,7 @@ async fn marks_that_prove_nothing_begin_a_new_watch_m6() {
     let scene = scene(RedisConfig::new([server.url()])).await;
     let mut connection = server.connection().await.unwrap();
     let gap = coordinator_core::time::Millis::new(600_000);
-    let watch = scene.store.watch_over(gap).await.unwrap();
+    let watch = scene.store.watch_over(gap, None).await.unwrap();
     let ahead = (watch.now.as_ms() + 3_600_000).to_string();
     for (field, value) in [
         ("seen", ahead.as_str()),
@@ -263,10 +264,10 @@ async fn marks_that_prove_nothing_begin_a_new_watch_m6() {
         ("since", "long ago"),
         ("since", ahead.as_str()),
     ] {
-        let before = scene.store.watch_over(gap).await.unwrap();
+        let before = scene.store.watch_over(gap, None).await.unwrap();
         let key = "redis-stream:coord:coordination";
         let _: u64 = ask(&mut connection, &["HSET", key, field, value]).await;
-        let after = scene.store.watch_over(gap).await.unwrap();
+        let after = scene.store.watch_over(gap, None).await.unwrap();
         assert_eq!(after.since, after.now, "{field} {value}");
         assert!(after.now >= before.now);
     }

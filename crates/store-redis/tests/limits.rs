@@ -62,7 +62,11 @@ async fn a_full_redis_refuses_writes_as_a_whole_and_renews_leases_c09() {
     assert_eq!(scene.load().await.unwrap().stamp, known.stamp);
     let renewed = scene.renew(&known, &["a", "b"], Millis::new(15_000)).await;
     assert!(matches!(renewed, Renewed::Ok { .. }), "{renewed:?}");
-    scene.store.watch_over(Millis::new(1_000)).await.unwrap();
+    scene
+        .store
+        .watch_over(Millis::new(1_000), None)
+        .await
+        .unwrap();
     scene.store.check_ready().await.unwrap();
 
     set_full(&mut connection, false).await;
@@ -199,7 +203,7 @@ async fn a_missing_key_permission_is_named_c11() {
 #[tokio::test]
 async fn a_permission_that_goes_away_stops_a_commit_as_a_whole_c11() {
     let server = server();
-    let url = url_of_user(&server, "-@dangerous").await;
+    let url = url_of_user(&server, "-@dangerous +info").await;
     let scene: Scene = scene(RedisConfig::new([url])).await;
     let known = scene.create_members(None).await;
     let mut connection = server.connection().await.unwrap();

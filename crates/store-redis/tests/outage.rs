@@ -52,7 +52,12 @@ async fn a_redis_that_was_killed_is_found_again_with_what_it_kept_c08() {
             .await;
         assert_eq!(reason(renewed), "Redis refuses connections");
         assert_eq!(
-            reason(scene.store.watch_over(known.now.since(known.now)).await),
+            reason(
+                scene
+                    .store
+                    .watch_over(known.now.since(known.now), None)
+                    .await
+            ),
             "Redis refuses connections"
         );
         server.restart().unwrap();
@@ -178,7 +183,12 @@ async fn a_master_that_became_a_replica_is_left_and_used_again_as_master_c05() {
     assert_eq!(reason(renewed), read_only);
     assert_eq!(reason(scene.store.check_ready().await), read_only);
     assert_eq!(
-        reason(scene.store.watch_over(known.now.since(known.now)).await),
+        reason(
+            scene
+                .store
+                .watch_over(known.now.since(known.now), None)
+                .await
+        ),
         read_only
     );
 

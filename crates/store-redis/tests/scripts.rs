@@ -16,7 +16,7 @@ const LEASE: Millis = Millis::new(15_000);
 /// One of everything that the store can do.
 async fn do_everything(scene: &Scene) {
     scene.store.check_ready().await.unwrap();
-    scene.store.watch_over(LEASE).await.unwrap();
+    scene.store.watch_over(LEASE, None).await.unwrap();
     let record = full_record(&scene.id);
     let known = scene.create(&record).await;
     let renewal = Renewal {

@@ -68,13 +68,15 @@ pub enum Renewed {
     Gone,
 }
 
-/// How long coordinators have been watching. Rule M6.
+/// How long coordinators have been watching, and whether the store kept what they wrote. Rules M6 and C8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coordination {
-    /// The store's time.
+    /// The store's time: the mark that this coordinator left.
     pub now: Timestamp,
     /// Since when some coordinator has been ticking without a gap.
     pub since: Timestamp,
+    /// When the store as a whole last showed that it may have lost writes; none if it never did.
+    pub doubted_at: Option<Timestamp>,
 }
 
 /// Where a listing goes on. Opaque; the default starts at the beginning.
@@ -167,9 +169,22 @@ pub trait GroupStore: Send + Sync {
 
     /// Says that a coordinator is watching. A silence of more than `gap`, or a clock that went back, begins a new watch. Rule M6.
     ///
+    /// `mark` is the last one that the caller left: if the store has a lower one or none, it has lost writes, and that is remembered for all
+    /// coordinators (rule C8). The same where the store has another history than when the mark was left.
+    ///
     /// # Errors
     /// [`StoreError`]; the caller must then take it that nobody was watching.
-    async fn watch_over(&self, gap: Millis) -> Result<Coordination, StoreError>;
+    async fn watch_over(
+        &self,
+        gap: Millis,
+        mark: Option<Timestamp>,
+    ) -> Result<Coordination, StoreError>;
+
+    /// Remembers for all coordinators that the store may have lost writes at a moment, unless a later one is known. Rule C8.
+    ///
+    /// # Errors
+    /// [`StoreError`]; it is then to be tried again.
+    async fn doubt(&self, at: Timestamp) -> Result<(), StoreError>;
 
     /// Whether the store can do its work now: runs one of its own scripts, not a mere ping (case C07).
     ///

@@ -22,6 +22,8 @@ pub use group_store::{
 };
 pub use limits::LockLimits;
 pub use memory::MemoryStore;
+#[cfg(feature = "testing")]
+pub use memory::SavedState;
 pub use plane::{PlaneError, ShardPlane};
 pub use progress::{MemberProgress, ShardProgress};
 pub use snapshot::{Etag, Snapshot, Stamp};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use coordinator_core::names::MemberId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
-use coordinator_core::time::Timestamp;
+use coordinator_core::time::{Millis, Timestamp};
 
 /// A random token of one commit. Two contents never share one, not even after the store lost writes (rule E1).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +50,9 @@ pub struct Snapshot {
     pub stamp: Stamp,
     /// The store's time when it was read.
     pub now: Timestamp,
+    /// Rule C8: set if the record was written in another history of the store than the present one (its process was restarted, or another one was promoted), so that later
+    /// writes may be lost; later then than any doubt in the record. The next commit belongs to the present history.
+    pub doubted_at: Option<Timestamp>,
 }
 
 impl Snapshot {
@@ -62,6 +65,7 @@ impl Snapshot {
         leases: &BTreeMap<MemberId, Timestamp>,
         stamp: Stamp,
         now: Timestamp,
+        is_of_this_history: bool,
     ) -> Self {
         let mut record = Arc::clone(record);
         let differing: Vec<(MemberId, Option<Timestamp>)> = record
@@ -82,7 +86,28 @@ impl Snapshot {
                 }
             }
         }
-        Self { record, stamp, now }
+        let snapshot = Self {
+            record,
+            stamp,
+            now,
+            doubted_at: None,
+        };
+        if is_of_this_history {
+            snapshot
+        } else {
+            snapshot.doubted()
+        }
+    }
+
+    /// The same with the doubt that the store kept everything that was written. Rule C8.
+    #[must_use]
+    pub fn doubted(self) -> Self {
+        let known = self.record.lineage.doubted_at;
+        let after_known = known.map_or(self.now, |known| known.plus(Millis::new(1)));
+        Self {
+            doubted_at: Some(self.now.max(after_known)),
+            ..self
+        }
     }
 
     /// Whether a member is live in the record, so that it may have a lease.

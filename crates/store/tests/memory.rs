@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use coordinator_core::names::GroupId;
 use coordinator_core::time::{Millis, Timestamp};
-use store::conformance::{TestedStore, World, group_id, plain_record};
+use store::conformance::{Scene, TestedStore, World, group_id, plain_record};
 use store::{
     ChangeFeed, CommitError, GroupStore, LockLimits, ManualClock, MemoryStore, Renewal, Renewed,
     SystemClock,
@@ -52,13 +52,22 @@ fn on_manual_clock(now: u64) -> (Arc<ManualClock>, MemoryStore) {
 async fn a_clock_that_went_back_begins_a_new_watch_m6() {
     let (clock, store) = on_manual_clock(10_000);
     let gap = Millis::new(1_000);
-    assert_eq!(store.watch_over(gap).await.unwrap().since.as_ms(), 10_000);
+    assert_eq!(
+        store.watch_over(gap, None).await.unwrap().since.as_ms(),
+        10_000
+    );
     clock.advance(gap);
-    assert_eq!(store.watch_over(gap).await.unwrap().since.as_ms(), 10_000);
+    assert_eq!(
+        store.watch_over(gap, None).await.unwrap().since.as_ms(),
+        10_000
+    );
     clock.set(Timestamp::from_ms(10_999));
-    assert_eq!(store.watch_over(gap).await.unwrap().since.as_ms(), 10_999);
+    assert_eq!(
+        store.watch_over(gap, None).await.unwrap().since.as_ms(),
+        10_999
+    );
     clock.advance(Millis::new(1_001));
-    let watch = store.watch_over(gap).await.unwrap();
+    let watch = store.watch_over(gap, None).await.unwrap();
     assert_eq!((watch.now.as_ms(), watch.since.as_ms()), (12_000, 12_000));
 }
 
@@ -121,4 +130,21 @@ async fn a_subscriber_that_is_too_slow_is_told_that_it_missed_something() {
     }
     let first = stream.next().await.unwrap();
     assert_eq!((first.group, first.version), (id, None));
+}
+
+#[tokio::test]
+async fn c8_what_was_lost_shows_until_the_next_commit() {
+    let store = MemoryStore::new();
+    let scene = Scene::empty(&Memory(store.clone())).await;
+    let kept = scene.create_members(None).await;
+    let saved = store.save();
+    let lost = scene.change(&[]).await;
+    assert_eq!(lost.doubted_at, None);
+    store.go_back_to(&saved);
+    let found = scene.load().await.unwrap();
+    assert_eq!(found.stamp, kept.stamp);
+    assert_eq!(found.doubted_at, Some(found.now));
+    let renewed = scene.renew(&kept, &["a"], Millis::new(1_000)).await;
+    assert!(matches!(renewed, Renewed::Stale(_)), "{renewed:?}");
+    assert_eq!(scene.change(&[]).await.doubted_at, None);
 }

@@ -8,6 +8,8 @@ use crate::{TestCode, TextFile, Violation};
 pub const PAGES: [&str; 2] = ["docs/invariants.md", "docs/cases.md"];
 /// The status of what is not built yet.
 const LATER: &str = "later";
+/// The folder of the scripts that are run as tests.
+const SCRIPTS: &str = "fixtures/core/";
 
 /// Where an id is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +87,7 @@ pub fn check_named(ids: &Ids, files: &[TextFile]) -> Vec<Violation> {
     {
         named.extend(named_in(line));
     }
+    named.extend(cited_by_scripts(files).map(|(.., id)| id.to_owned()));
     let mut found = ids.violations.clone();
     let open = ids
         .listed
@@ -96,7 +99,7 @@ pub fn check_named(ids: &Ids, files: &[TextFile]) -> Vec<Violation> {
     found
 }
 
-/// No source names a rule (as in "Rule O5a") that no page lists.
+/// No source names a rule (as in "Rule O5a"), and no script an id, that no page lists.
 #[must_use]
 pub fn check_known(ids: &Ids, files: &[TextFile]) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -114,7 +117,30 @@ pub fn check_known(ids: &Ids, files: &[TextFile]) -> Vec<Violation> {
             }
         }
     }
+    let by_scripts = cited_by_scripts(files).filter(|(.., id)| !ids.listed.contains_key(*id));
+    found.extend(by_scripts.map(|(path, line, id)| {
+        Violation::at(
+            path,
+            line,
+            format!("{id} is in none of {}", PAGES.join(", ")),
+        )
+    }));
     found
+}
+
+/// The ids in the comments of scripts, each with its place: what a script is about stands there.
+fn cited_by_scripts(files: &[TextFile]) -> impl Iterator<Item = (&str, usize, &str)> {
+    let scripts = files
+        .iter()
+        .filter(|file| file.path.starts_with(SCRIPTS) && file.path.ends_with(".txt"));
+    let comments = scripts.flat_map(|file| {
+        let lines = file.lines().filter(|(_, line)| line.starts_with('#'));
+        lines.map(|(number, line)| (file.path.as_str(), number, line))
+    });
+    comments.flat_map(|(path, number, line)| {
+        let ids = words(line).filter(|word| is_id(word));
+        ids.map(move |id| (path, number, id))
+    })
 }
 
 /// The ids a line of test code names: as words anywhere, or in lower case as a part of a function's name.
@@ -200,6 +226,32 @@ mod tests {
         assert_eq!(test("/// Q10 Q2 XQ1 Q2ab\n"), 2);
         let source = TextFile::new("crates/a/src/lib.rs", "/// Rule Q1, Q2a.\n");
         assert_eq!(check_named(&ids, &[source]).len(), 2);
+    }
+
+    #[test]
+    fn a_rule_counts_as_named_in_a_comment_of_a_script_only() {
+        let ids = Ids::read(&[page(PAGE)]);
+        let script = |path: &str, text: &str| check_named(&ids, &[TextFile::new(path, text)]).len();
+        assert_eq!(script("fixtures/core/a/b.txt", "# Q1, Q2a: as said.\n"), 0);
+        assert_eq!(
+            script("fixtures/core/a/b.txt", "Q1 joins\n----\nQ2a: OK\n"),
+            2
+        );
+        assert_eq!(script("fixtures/other/b.txt", "# Q1, Q2a.\n"), 2);
+    }
+
+    #[test]
+    fn a_rule_that_a_script_cites_and_no_page_lists_is_found() {
+        let ids = Ids::read(&[page(PAGE)]);
+        let script = TextFile::new("fixtures/core/a/b.txt", "# Q1, Q9: as said.\nQ8 joins\n");
+        let found: Vec<String> = check_known(&ids, &[script])
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            found,
+            ["fixtures/core/a/b.txt:1: Q9 is in none of docs/invariants.md, docs/cases.md"]
+        );
     }
 
     #[test]

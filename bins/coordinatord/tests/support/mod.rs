@@ -157,6 +157,29 @@ impl Plain {
         Ok(status)
     }
 
+    /// Heartbeats as a member does that may be told that writes were lost: refused, it begins anew.
+    pub async fn keep_up(
+        &mut self,
+        client: &CoordinatorClient,
+        stream: &str,
+    ) -> Result<HeartbeatStatus, ClientError> {
+        let request = self.request();
+        let answer = client.heartbeat(stream, stream, &request).await?;
+        let status = answer.status;
+        match status {
+            HeartbeatStatus::Ok
+            | HeartbeatStatus::SyncMetadata
+            | HeartbeatStatus::RevokePending => {
+                self.last = Some(answer);
+            }
+            HeartbeatStatus::FencedMemberEpoch | HeartbeatStatus::UnknownMemberId => {
+                self.last = None;
+            }
+            _ => {}
+        }
+        Ok(status)
+    }
+
     pub fn shards(&self) -> Vec<u32> {
         let last = self
             .last

@@ -1,12 +1,12 @@
-//! What a member is told, and what must be recorded before: rules E5, O4, O8, H16, H17, H19 and H20.
+//! What a member is told, and what must be recorded before: rules E5, O4, O8, H16, H17 and H19.
 
 use alloc::vec::Vec;
 
-use super::{correction, migration};
+use super::{correction, migration, release};
 use crate::draft::Draft;
 use crate::input::Heartbeat;
 use crate::names::MemberId;
-use crate::numbers::ShardIndex;
+use crate::numbers::{MemberEpoch, ShardIndex};
 use crate::step::HeartbeatReply;
 use crate::write::Write;
 
@@ -15,17 +15,23 @@ pub(super) fn answer(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatR
     let id = &heartbeat.member;
     correction::close_if_settled(draft);
     migration::advance(draft);
-    set_rebalance_deadline(draft, id);
-    issue_epoch(draft, id);
+    release::demand(draft, id);
+    issue_epoch(draft, id, None);
     grant(draft, heartbeat);
     view(draft, heartbeat)
 }
 
 /// Answers a member that acts on what the store has lost: what it may keep, and the epoch by which it is known to have heard so (rule C2).
-pub(super) fn answer_settling(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+///
+/// Of the epochs before, only the one that it sent stays good: another process that was given one in the lost writes is none of its copies.
+pub(super) fn answer_settling(
+    draft: &mut Draft<'_>,
+    heartbeat: &Heartbeat,
+    sent: u64,
+) -> HeartbeatReply {
     let id = &heartbeat.member;
-    set_rebalance_deadline(draft, id);
-    issue_epoch(draft, id);
+    release::demand(draft, id);
+    issue_epoch(draft, id, Some(MemberEpoch::new(sent)));
     view(draft, heartbeat)
 }
 
@@ -34,7 +40,7 @@ pub(super) fn answer_settling(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> H
 /// The process may have heard the first answer and know its epoch only: one issued here could push that one out.
 pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let id = &heartbeat.member;
-    set_rebalance_deadline(draft, id);
+    release::demand(draft, id);
     grant(draft, heartbeat);
     view(draft, heartbeat)
 }
@@ -46,37 +52,16 @@ pub(super) fn answer_overtaken(draft: &Draft<'_>, heartbeat: &Heartbeat) -> Hear
     view(draft, heartbeat)
 }
 
-/// Rule H20: armed when the member is first told to let go of a shard, cleared when it has.
-fn set_rebalance_deadline(draft: &mut Draft<'_>, id: &MemberId) {
-    let Some(member) = draft.group().member(id) else {
-        return;
-    };
-    let keeps_too_much = draft.group().keeps_too_much(id);
-    let deadline = match (keeps_too_much, member.rebalance_deadline) {
-        (true, None) => Some(
-            draft
-                .clock()
-                .now
-                .plus(draft.group().settings().rebalance_timeout()),
-        ),
-        (false, Some(_)) => None,
-        _ => return,
-    };
-    draft.write(Write::RebalanceDeadlineSet {
-        member: id.clone(),
-        deadline,
-    });
-}
-
 /// Rule E5: the member is given the epoch of the assignment it is told. Rule E6: until it has sent that one, the epoch that it sent last, and
-/// what it was given since, stay good.
-fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId) {
+/// what it was given since, stay good. `sent` is the former where the record does not have it.
+fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId, sent: Option<MemberEpoch>) {
     let Some(member) = draft.group().member(id) else {
         return;
     };
     let epoch = draft.group().record.assignment_epoch.as_member();
-    if epoch > member.epoch {
-        let previous = member.previous_epoch.unwrap_or(member.epoch);
+    let recorded = member.previous_epoch.unwrap_or(member.epoch);
+    let previous = sent.filter(|sent| *sent < epoch).unwrap_or(recorded);
+    if epoch > member.epoch || (previous != recorded && epoch == member.epoch) {
         draft.write(Write::EpochIssued {
             member: id.clone(),
             epoch,

@@ -1,7 +1,7 @@
 //! Cutting a member off without giving away what it holds: rules O6, O7 and H20.
 
 use crate::draft::Draft;
-use crate::holding::Quarantine;
+use crate::holding::{Holding, Quarantine};
 use crate::names::MemberId;
 use crate::planted::Fault;
 use crate::write::{FenceCause, Write};
@@ -34,7 +34,7 @@ pub(super) fn quarantine_holdings(draft: &mut Draft<'_>, id: &MemberId) {
         instance: member.instance.clone(),
         until: judged.unwrap_or_else(|| draft.clock().now.plus(member.lease_ttl)),
         lease_ttl: member.lease_ttl,
-        holdings: member.holdings.clone(),
+        holdings: member.holdings.iter().map(Holding::quarantined).collect(),
     };
     draft.write(Write::QuarantineOpened { quarantine, judged });
 }

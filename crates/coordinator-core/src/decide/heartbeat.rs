@@ -45,6 +45,7 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
             if is_older_message(draft.group(), &member, heartbeat) {
                 return answer::answer_overtaken(draft, heartbeat);
             }
+            correction::note_leave(draft, heartbeat);
             report::leave(draft, heartbeat)
         }
         (MemberState::Active | MemberState::Leaving, EpochClaim::At(epoch)) => {
@@ -122,7 +123,7 @@ fn judge_report(
     }
     let is_refused =
         draft.group().settings().plants(Fault::PreviousEpochRefused) && epoch != member.epoch.get();
-    if !member.accepts_epoch(epoch) || is_refused {
+    if !draft.group().accepts_epoch(member, epoch) || is_refused {
         // Rule H15.
         return refuse(draft.group(), HeartbeatStatus::Fenced);
     }

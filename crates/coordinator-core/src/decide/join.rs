@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::incarnation::{is_copy_of_join, is_same_process};
 use super::{answer, fence, recompute, report};
 use crate::draft::Draft;
+use crate::holding::Holding;
 use crate::input::Heartbeat;
 use crate::member::{MemberRecord, MemberState, remember};
 use crate::numbers::MetadataVersion;
@@ -37,6 +38,7 @@ pub(super) fn repeat(
         report::renew_lease(draft, heartbeat);
     }
     if !is_copy_of_join(member, heartbeat) {
+        release_strange(draft, heartbeat, member);
         draft.write(Write::JoinRepeated {
             member: heartbeat.member.clone(),
             request: heartbeat.request.clone(),
@@ -44,6 +46,25 @@ pub(super) fn repeat(
         });
     }
     answer::answer_replayed(draft, heartbeat)
+}
+
+/// A process that numbers its messages and joins with a later one than any that was processed has stopped (rule O6): what it was to let go of it has let go
+/// of (rule H20). Whoever does not number them may have sent the message before it began to read.
+fn release_strange(draft: &mut Draft<'_>, heartbeat: &Heartbeat, member: &MemberRecord) {
+    let is_numbered = heartbeat.sequence.is_some() && member.sequence.is_some();
+    if !is_numbered || !is_same_process(member, heartbeat) {
+        return;
+    }
+    let target = draft.group().record.target.of(&heartbeat.member).clone();
+    let strange = |holding: &&Holding| !target.contains(holding.shard);
+    for holding in member.holdings.iter().filter(strange) {
+        let at = draft.raise_version();
+        draft.write(Write::ShardReleased {
+            member: heartbeat.member.clone(),
+            shard: holding.shard,
+            at,
+        });
+    }
 }
 
 fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
@@ -76,7 +97,6 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
         holdings: Vec::new(),
         lease_ttl,
         lease_deadline: Some(draft.clock().now.plus(lease_ttl)),
-        rebalance_deadline: None,
         ended_at: None,
     };
     draft.write(Write::MemberJoined {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{correction, fence, recompute};
+use super::{correction, fence, recompute, release};
 use crate::draft::Draft;
 use crate::member::{MemberRecord, MemberState};
 use crate::names::MemberId;
@@ -13,7 +13,8 @@ use crate::write::{FenceCause, Write};
 pub(super) fn maintain(draft: &mut Draft<'_>) {
     correction::note_doubt(draft);
     correction::end_hold(draft);
-    cut_deadlines(draft);
+    cut_leases(draft);
+    release::cut(draft);
     if draft.group().record.lineage.hold_until.is_none() {
         // Rule C8: what the leases and quarantines were is not known during a hold.
         end_leases(draft);
@@ -39,7 +40,7 @@ pub(super) fn is_over(clock: Clock, deadline: Timestamp, lease: Millis) -> bool 
 
 /// Rule M7: nothing recorded reaches further ahead than it could have when it was recorded. A live member whose lease the
 /// store has lost gets a full one.
-fn cut_deadlines(draft: &mut Draft<'_>) {
+fn cut_leases(draft: &mut Draft<'_>) {
     let now = draft.clock().now;
     let settings = *draft.group().settings();
     let furthest = |promised: Millis| now.plus(promised.max(settings.member_lease_ttl()));
@@ -53,16 +54,6 @@ fn cut_deadlines(draft: &mut Draft<'_>) {
             cuts.push(Write::LeaseSet {
                 member: id.clone(),
                 deadline: furthest,
-            });
-        }
-        let latest = now.plus(settings.rebalance_timeout());
-        if member
-            .rebalance_deadline
-            .is_some_and(|deadline| deadline > latest)
-        {
-            cuts.push(Write::RebalanceDeadlineSet {
-                member: id.clone(),
-                deadline: Some(latest),
             });
         }
     }
@@ -115,20 +106,19 @@ fn expire(draft: &mut Draft<'_>) -> bool {
     changes_membership
 }
 
-/// Rule H20: a member that kept a shard beyond the rebalance timeout is fenced. One for which there is nothing to let go of any more, because
-/// the target came back to it, is not: its deadline is cleared with its next report.
+/// Rule H20: a member that kept a shard beyond the rebalance timeout is fenced.
 fn fence_overdue(draft: &mut Draft<'_>) -> bool {
     let clock = draft.clock();
     let ttl = draft.group().settings().member_lease_ttl();
     let is_due = |member: &MemberRecord| {
         member
-            .rebalance_deadline
+            .rebalance_deadline()
             .is_some_and(|deadline| is_over(clock, deadline, member.lease_ttl.max(ttl)))
     };
     let due: Vec<MemberId> = draft
         .group()
         .live_members()
-        .filter(|(id, member)| is_due(member) && draft.group().keeps_too_much(id))
+        .filter(|(_, member)| is_due(member))
         .map(|(id, _)| id.clone())
         .collect();
     for member in &due {

@@ -9,6 +9,7 @@ mod join;
 mod maintenance;
 mod migration;
 mod recompute;
+mod release;
 mod report;
 mod settle;
 
@@ -48,6 +49,7 @@ impl Group {
                 decide_migration(&mut draft, about_shards)?
             }
             Input::ProvisioningFinished => {
+                maintenance::maintain(&mut draft);
                 if self.record.provisioning == Provisioning::Pending {
                     draft.write(Write::GroupProvisioned);
                     draft.raise_version();
@@ -63,9 +65,10 @@ impl Group {
         };
         draft.raise_since();
         let mut effects = migration::effects(draft.group());
-        effects.extend(correction::spread(draft.group(), clock));
+        let writes = draft.finish();
+        effects.extend(correction::spread(&writes, clock));
         Ok(Step {
-            writes: draft.finish(),
+            writes,
             reply,
             effects,
         })
@@ -163,7 +166,10 @@ fn decide_migration(draft: &mut Draft<'_>, input: &Input) -> Result<Reply, Rejec
 fn refuse_unjudged(heartbeat: &Heartbeat) -> Option<HeartbeatReply> {
     let status = if heartbeat.protocol_version != crate::input::PROTOCOL_VERSION {
         HeartbeatStatus::UnsupportedProtocol
-    } else if heartbeat.addressed_to != heartbeat.member || heartbeat.claim().is_none() {
+    } else if heartbeat.addressed_to != heartbeat.member
+        || heartbeat.claim().is_none()
+        || heartbeat.impossible_shard().is_some()
+    {
         HeartbeatStatus::InvalidRequest
     } else {
         return None;

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::release;
 use crate::assign::{Candidate, Problem};
 use crate::draft::Draft;
 use crate::group::Group;
@@ -21,6 +22,7 @@ pub(super) fn recompute_if_due(draft: &mut Draft<'_>) {
         draft.raise_version();
     }
     draft.write(Write::TargetAssigned { epoch, target });
+    release::withdraw(draft);
 }
 
 fn solve(group: &Group) -> Target {

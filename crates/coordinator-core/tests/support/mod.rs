@@ -4,6 +4,7 @@
 pub mod beat;
 pub mod choices;
 pub mod client;
+pub mod loss;
 pub mod obedient;
 pub mod shards;
 pub mod streams;

@@ -50,7 +50,7 @@ fn member(
         last_heartbeat_at: iso(lease_end.minus(record.lease_ttl)),
         member_lease_expires_at: iso(lease_end),
         rebalance_timeout_ms: group.settings().rebalance_timeout().get(),
-        rebalance_deadline_at: record.rebalance_deadline.map(iso),
+        rebalance_deadline_at: record.rebalance_deadline().map(iso),
         shard_progress: progress
             .iter()
             .flat_map(|progress| &progress.shards)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use coordinator_core::Group;
 use coordinator_core::names::MemberId;
-use coordinator_core::step::{HeartbeatReply, HeartbeatStatus, Rejection, Reply};
+use coordinator_core::step::{Effect, HeartbeatReply, HeartbeatStatus, Rejection, Reply};
+use coordinator_core::time::Timestamp;
 use coordinator_core::write::{FenceCause, Write};
 use store::{Commit, CommitError, MemberProgress, Snapshot};
 
@@ -27,14 +28,16 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
     let (Some(begun), Some(cached)) = (begun, &task.cached) else {
         return Ok(asks);
     };
-    let clock = task.engine.0.watchtower.clock(begun.now).await;
+    let clock = task.clock(begun.now).await;
     let mut group = cached.group.clone();
     let mut writes = Vec::new();
     let mut replies: Vec<Decided> = Vec::with_capacity(asks.len());
+    let mut doubt = None;
     for ask in &asks {
         replies.push(group.decide(clock, &ask.input()).map(|step| {
             group.apply(&step.writes);
             writes.extend(step.writes);
+            doubt = doubt.max(doubt_of(&step.effects));
             step.reply
         }));
     }
@@ -48,6 +51,13 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
         // Somebody else made the change meanwhile: the short way does for what is left.
         task.engine.store().release(begun.lock).await;
         return Ok(asks);
+    }
+    if let Some(at) = doubt
+        && let Err(error) = task.engine.0.watchtower.spread_doubt(at).await
+    {
+        // Rule C8: the other groups could go on granting, and nobody would ever tell them.
+        task.engine.store().release(begun.lock).await;
+        return Err((asks, error.into()));
     }
     let progress = believed(&asks, &replies);
     let commit = Commit {
@@ -64,9 +74,10 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
                 record: Arc::clone(&record),
                 stamp,
                 now: begun.now,
+                doubted_at: None,
             };
             task.hub.correct(group.metadata_version());
-            task.cached = Some(Cached { snapshot, group });
+            task.keep(snapshot, group);
             answer(asks, replies, &record);
             Ok(Vec::new())
         }
@@ -110,15 +121,32 @@ fn answer(
     }
 }
 
+/// Rule C8: a loss of writes that the other groups are to hear of.
+fn doubt_of(effects: &[Effect]) -> Option<Timestamp> {
+    let doubt = |effect: &Effect| match effect {
+        Effect::DoubtWrites { at } => Some(*at),
+        Effect::Provision { .. } | Effect::ReadDrainEvidence { .. } | Effect::Retire { .. } => None,
+    };
+    effects.iter().filter_map(doubt).max()
+}
+
 fn believed(asks: &[Ask], replies: &[Decided]) -> Vec<(MemberId, MemberProgress)> {
     let heartbeat = |decided: &Decided| match decided {
-        Ok(Reply::Heartbeat(reply)) if reply.status == HeartbeatStatus::Ok => Some(reply.clone()),
+        Ok(Reply::Heartbeat(reply)) if is_accepted(reply.status) => Some(reply.clone()),
         _ => None,
     };
     let replies: Vec<Option<HeartbeatReply>> = replies.iter().map(heartbeat).collect();
     let rows = asks.iter().zip(&replies);
     rows.filter_map(|(ask, reply)| steady::believed_progress(ask, reply.as_ref()?))
         .collect()
+}
+
+/// Whether the member may go on (rule T3a).
+fn is_accepted(status: HeartbeatStatus) -> bool {
+    matches!(
+        status,
+        HeartbeatStatus::Ok | HeartbeatStatus::SyncMetadata | HeartbeatStatus::RevokePending
+    )
 }
 
 /// Counts what happened, and checks the group (rule M4): a violation is counted and logged, never a panic.
@@ -140,6 +168,18 @@ fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write
             }
             Write::MemberLeft { member } => {
                 tracing::info!(group = describe(&task.id), %member, "member leaves");
+            }
+            Write::WritesDoubted { .. } => {
+                tracing::warn!(
+                    group = describe(&task.id),
+                    "writes may be lost: nothing new is granted for one member lease"
+                );
+            }
+            Write::CorrectionOpened { correction } => {
+                tracing::warn!(group = describe(&task.id), known = %correction.reported, stored = %correction.version, "a member knows what the store has lost: correction round opened");
+            }
+            Write::CorrectionClosed => {
+                tracing::info!(group = describe(&task.id), "correction round closed");
             }
             Write::TargetAssigned { .. } => metrics::rebalanced(&task.id),
             _ => {}

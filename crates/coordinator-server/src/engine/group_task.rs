@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::GroupId;
+use coordinator_core::numbers::GroupEpoch;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::step::HeartbeatReply;
-use coordinator_core::time::Timestamp;
+use coordinator_core::time::{Clock, Timestamp};
 use coordinator_core::{Group, decide_without_group};
-use store::{Begun, Change, GroupLock, MemberProgress, Snapshot, StoreError};
+use store::{Begun, Change, GroupLock, MemberProgress, Snapshot, Stamp, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::hub::VersionHub;
@@ -82,6 +83,12 @@ pub(super) struct GroupTask {
     pub(super) id: GroupId,
     pub(super) hub: Arc<VersionHub>,
     pub(super) cached: Option<Cached>,
+    /// The latest version of the record that this coordinator knows of, also when it trusts no copy of it.
+    latest: Option<Stamp>,
+    /// The highest group epoch that this coordinator has seen (rule C7).
+    known_epoch: GroupEpoch,
+    /// When the store last had an older record than this coordinator knows of (rule C8).
+    went_back_at: Option<Timestamp>,
 }
 
 /// Serves a group until nobody asks for it any more.
@@ -98,6 +105,9 @@ pub(super) async fn run(
         id,
         hub,
         cached: None,
+        latest: None,
+        known_epoch: GroupEpoch::default(),
+        went_back_at: None,
     };
     let mut batch = Vec::new();
     loop {
@@ -180,7 +190,7 @@ impl GroupTask {
         };
         let mut quiet = Vec::with_capacity(asks.len());
         for ask in &asks {
-            match steady::judge(&self.engine, cached, ask).await {
+            match steady::judge(self, cached, ask).await {
                 Some(step) => quiet.push(step),
                 None => return change::change(self, asks).await,
             }
@@ -215,12 +225,56 @@ impl GroupTask {
     /// Takes over what was read.
     pub(super) fn see(&mut self, snapshot: Option<Snapshot>) -> Result<(), StoreError> {
         self.cached = None;
+        self.note_stamp(snapshot.as_ref());
         if let Some(snapshot) = snapshot {
-            let cached = Cached::new(&self.engine, snapshot)?;
+            let mut cached = Cached::new(&self.engine, snapshot)?;
+            cached.group = cached.group.knowing(self.known_epoch);
+            self.known_epoch = cached.group.known_epoch();
             self.hub.correct(cached.group.metadata_version());
             self.cached = Some(cached);
         }
         Ok(())
+    }
+
+    /// Takes over what this coordinator committed itself.
+    pub(super) fn keep(&mut self, snapshot: Snapshot, group: Group) {
+        self.note_stamp(Some(&snapshot));
+        self.known_epoch = group.known_epoch();
+        self.cached = Some(Cached { snapshot, group });
+    }
+
+    /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision.
+    fn note_stamp(&mut self, snapshot: Option<&Snapshot>) {
+        let is_older = |latest: &Stamp, found: &Stamp| {
+            found.revision < latest.revision
+                || (found.revision == latest.revision && found.etag != latest.etag)
+        };
+        if let (Some(latest), Some(snapshot)) = (&self.latest, snapshot)
+            && is_older(latest, &snapshot.stamp)
+        {
+            tracing::warn!(group = describe(&self.id), known = %latest.revision, found = %snapshot.stamp.revision, "the store has an older record than is known");
+            self.went_back_at = snapshot.clone().doubted().doubted_at;
+        }
+        self.latest = snapshot.map(|snapshot| snapshot.stamp.clone());
+    }
+
+    /// Rule C8: when the store last showed that what it has of this group may be older than what it was given.
+    pub(super) fn doubted_at(&self) -> Option<Timestamp> {
+        let of_history = self
+            .cached
+            .as_ref()
+            .and_then(|cached| cached.snapshot.doubted_at);
+        let of_all = self.engine.0.watchtower.doubted_at();
+        of_history.max(self.went_back_at).max(of_all)
+    }
+
+    /// The clock of a decision on what was read at `now`.
+    pub(super) async fn clock(&self, now: Timestamp) -> Clock {
+        let clock = self.engine.0.watchtower.clock(now).await;
+        Clock {
+            doubted_at: self.doubted_at(),
+            ..clock
+        }
     }
 
     /// Another coordinator committed, or may have.

@@ -6,8 +6,8 @@ use coordinator_core::step::HeartbeatReply;
 use coordinator_core::write::Write;
 use store::{MemberProgress, Renewal, Renewed};
 
+use super::EngineError;
 use super::group_task::{Ask, Cached, GroupTask, HeartbeatOutcome};
-use super::{Engine, EngineError};
 
 /// What may be said once the record is confirmed.
 pub(super) struct Quiet {
@@ -16,10 +16,10 @@ pub(super) struct Quiet {
 }
 
 /// Judges by what is in memory: `None` where the record would change.
-pub(super) async fn judge(engine: &Engine, cached: &Cached, ask: &Ask) -> Option<Quiet> {
+pub(super) async fn judge(task: &GroupTask, cached: &Cached, ask: &Ask) -> Option<Quiet> {
     match ask {
         Ask::Heartbeat { heartbeat, .. } => {
-            let step = cached.group.decide_steady(heartbeat, None)?;
+            let step = cached.group.decide_steady(heartbeat, task.doubted_at())?;
             let renews = step.renews_lease.then(|| heartbeat.member.clone());
             Some(Quiet {
                 reply: Some(step.reply),
@@ -27,7 +27,7 @@ pub(super) async fn judge(engine: &Engine, cached: &Cached, ask: &Ask) -> Option
             })
         }
         Ask::Tick => {
-            let clock = engine.0.watchtower.clock(cached.snapshot.now).await;
+            let clock = task.clock(cached.snapshot.now).await;
             let step = cached.group.decide(clock, &Input::TickDue).ok()?;
             step.writes.is_empty().then_some(Quiet {
                 reply: None,

@@ -1,4 +1,4 @@
-//! Whether coordinators have been watching without a gap: rule M6. Judges no lease itself.
+//! Whether coordinators have been watching without a gap (rule M6), and whether the store kept what they wrote (rule C8). Judges no lease itself.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,7 +37,9 @@ impl Watchtower {
     pub(super) async fn refresh(&self) -> Result<Coordination, StoreError> {
         // The age counts from before the question: a pause while it is under way must not look like watching.
         let asked = Instant::now();
-        let coordination = self.store.watch_over(self.gap).await?;
+        let mark = self.last().map(|(coordination, _)| coordination.now);
+        let coordination = self.store.watch_over(self.gap, mark).await?;
+        self.note_doubt(coordination);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((coordination, asked));
         Ok(coordination)
     }
@@ -48,18 +50,49 @@ impl Watchtower {
     /// The last mark counts only if it is fresh by this process' time and by the store's: the one shows that this process was stopped, the
     /// other that the store's clock jumped, or that the whole machine slept.
     pub(super) async fn clock(&self, now: Timestamp) -> Clock {
-        let fresh = self.last().filter(|(coordination, asked)| {
+        let last = self.last();
+        let fresh = last.filter(|(coordination, asked)| {
             asked.elapsed() <= Duration::from_millis(self.gap.get())
                 && now.since(coordination.now) <= self.gap
         });
-        let since = match fresh {
-            Some((coordination, _)) => Ok(coordination.since),
-            None => self.refresh().await.map(|coordination| coordination.since),
+        let known = match fresh {
+            Some((coordination, _)) => Ok(coordination),
+            None => self.refresh().await,
         };
         Clock {
             now,
-            coordination_since: since.unwrap_or(now),
-            doubted_at: None,
+            coordination_since: known.as_ref().map_or(now, |known| known.since),
+            doubted_at: known.map_or_else(|_| self.doubted_at(), |known| known.doubted_at),
+        }
+    }
+
+    /// When the store last showed that it may have lost writes, as far as this coordinator has heard. Rule C8.
+    pub(super) fn doubted_at(&self) -> Option<Timestamp> {
+        self.last()
+            .and_then(|(coordination, _)| coordination.doubted_at)
+    }
+
+    /// Tells all coordinators that the store may have lost writes (rule C8).
+    ///
+    /// # Errors
+    /// [`StoreError`]; nobody may have heard of it then.
+    pub(super) async fn spread_doubt(&self, at: Timestamp) -> Result<(), StoreError> {
+        tracing::warn!(
+            at_ms = at.as_ms(),
+            "a member knows more than the store: writes were lost"
+        );
+        self.store.doubt(at).await?;
+        self.refresh().await.map(drop)
+    }
+
+    fn note_doubt(&self, coordination: Coordination) {
+        let is_news = self
+            .last()
+            .is_some_and(|(last, _)| coordination.doubted_at > last.doubted_at);
+        if is_news {
+            tracing::warn!(
+                "the store may have lost writes: nothing new is granted for one member lease"
+            );
         }
     }
 

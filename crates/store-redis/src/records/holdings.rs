@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use coordinator_core::holding::{Holding, Phase};
 use coordinator_core::numbers::{MetadataVersion, ShardIndex};
+use coordinator_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Shards held in the same phase since the same version.
@@ -14,6 +15,8 @@ pub(super) struct HeldShards {
     since: u64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_claim: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    release_by_ms: Option<u64>,
     shards: Vec<u32>,
 }
 
@@ -26,22 +29,24 @@ enum StoredPhase {
 }
 
 pub(super) fn write(holdings: &[Holding]) -> Vec<HeldShards> {
-    let mut groups: BTreeMap<(StoredPhase, u64, bool), Vec<u32>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<u32>> = BTreeMap::new();
     for holding in holdings {
         let phase = match holding.phase {
             Phase::Granted => StoredPhase::Granted,
             Phase::Owned => StoredPhase::Owned,
             Phase::Draining => StoredPhase::Draining,
         };
+        let release_by = holding.release_by.map(Timestamp::as_ms);
         let group = groups
-            .entry((phase, holding.since.get(), holding.is_claim))
+            .entry((phase, holding.since.get(), holding.is_claim, release_by))
             .or_default();
         group.push(holding.shard.get());
     }
-    let held = |((phase, since, is_claim), shards)| HeldShards {
+    let held = |((phase, since, is_claim, release_by_ms), shards)| HeldShards {
         phase,
         since,
         is_claim,
+        release_by_ms,
         shards,
     };
     groups.into_iter().map(held).collect()
@@ -63,6 +68,7 @@ pub(super) fn read(held: Vec<HeldShards>) -> Vec<Holding> {
                 phase,
                 since,
                 is_claim: held.is_claim,
+                release_by: held.release_by_ms.map(Timestamp::from_ms),
             })
         })
         .collect();

@@ -34,8 +34,6 @@ pub(super) struct StoredMember {
     holdings: Vec<HeldShards>,
     lease_ttl_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    rebalance_deadline_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     ended_at_ms: Option<u64>,
 }
 
@@ -74,7 +72,6 @@ impl StoredMember {
             max_concurrency: member.max_concurrency.get(),
             holdings: holdings::write(&member.holdings),
             lease_ttl_ms: member.lease_ttl.get(),
-            rebalance_deadline_ms: member.rebalance_deadline.map(Timestamp::as_ms),
             ended_at_ms: member.ended_at.map(Timestamp::as_ms),
         }
     }
@@ -106,7 +103,6 @@ impl StoredMember {
             holdings: holdings::read(self.holdings),
             lease_ttl: Millis::new(self.lease_ttl_ms),
             lease_deadline: None,
-            rebalance_deadline: self.rebalance_deadline_ms.map(Timestamp::from_ms),
             ended_at: self.ended_at_ms.map(Timestamp::from_ms),
         }
     }

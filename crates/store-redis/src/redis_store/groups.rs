@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId};
 use coordinator_core::record::GroupRecord;
-use coordinator_core::time::Millis;
+use coordinator_core::time::{Millis, Timestamp};
 use store::{
     Begun, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError, GroupLock,
     GroupStore, MemberProgress, Page, PageCursor, Renewal, Renewed, Snapshot, Stamp, StoreError,
@@ -64,8 +64,16 @@ impl GroupStore for RedisStore {
         self.read_progress(group).await
     }
 
-    async fn watch_over(&self, gap: Millis) -> Result<Coordination, StoreError> {
-        self.watch(gap).await
+    async fn watch_over(
+        &self,
+        gap: Millis,
+        mark: Option<Timestamp>,
+    ) -> Result<Coordination, StoreError> {
+        self.watch(gap, mark).await
+    }
+
+    async fn doubt(&self, at: Timestamp) -> Result<(), StoreError> {
+        self.remember_doubt(at).await
     }
 
     async fn check_ready(&self) -> Result<(), StoreError> {

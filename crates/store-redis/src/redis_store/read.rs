@@ -56,6 +56,7 @@ pub(super) fn read_group(
     expect_version(reply.optional_text()?, "layoutVersion", LAYOUT_VERSION)?;
     let aggregate = reply.optional_text()?;
     let leases = read_leases(&reply.texts()?)?;
+    let is_of_this_history = reply.text()? == "1";
     let stamp = Stamp {
         revision: StoreRevision::new(revision),
         etag: Etag::from_stored(&etag),
@@ -70,7 +71,13 @@ pub(super) fn read_group(
         }
         None => decode(&field(aggregate, "aggregate")?, group, stamp.revision)?,
     };
-    Ok(Some(Snapshot::assemble(&record, &leases, stamp, now)))
+    Ok(Some(Snapshot::assemble(
+        &record,
+        &leases,
+        stamp,
+        now,
+        is_of_this_history,
+    )))
 }
 
 fn decode(

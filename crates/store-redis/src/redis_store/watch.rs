@@ -8,16 +8,36 @@ use crate::keys::GroupKeys;
 use crate::script;
 
 impl RedisStore {
-    pub(super) async fn watch(&self, gap: Millis) -> Result<Coordination, StoreError> {
+    pub(super) async fn watch(
+        &self,
+        gap: Millis,
+        mark: Option<Timestamp>,
+    ) -> Result<Coordination, StoreError> {
         let key = self.keys.coordination();
         let keys = [key.as_str()];
-        let call = script::WATCH_OVER.call(&keys).number(gap.get());
+        let mark = mark.map(|mark| mark.as_ms().to_string());
+        let call = script::WATCH_OVER
+            .call(&keys)
+            .number(gap.get())
+            .arg(mark.unwrap_or_default());
         let mut reply = self.redis.run_again(&call).await?;
         match reply.status() {
             "ok" => Ok(Coordination {
                 now: Timestamp::from_ms(reply.number()?),
                 since: Timestamp::from_ms(reply.number()?),
+                doubted_at: reply.optional_number()?.map(Timestamp::from_ms),
             }),
+            _ => Err(reply.unknown()),
+        }
+    }
+
+    pub(super) async fn remember_doubt(&self, at: Timestamp) -> Result<(), StoreError> {
+        let key = self.keys.coordination();
+        let keys = [key.as_str()];
+        let call = script::DOUBT.call(&keys).number(at.as_ms());
+        let reply = self.redis.run_again(&call).await?;
+        match reply.status() {
+            "ok" => Ok(()),
             _ => Err(reply.unknown()),
         }
     }
@@ -41,12 +61,13 @@ impl RedisStore {
 
 /// The commands that the store's steps run, with a key of each kind.
 fn needed(keys: &GroupKeys) -> impl Iterator<Item = [String; 2]> + '_ {
-    let rows: [(&str, &[&str]); 5] = [
+    let rows: [(&str, &[&str]); 6] = [
         (&keys.metadata, &["HMGET", "HGET", "HSET", "EXISTS", "DEL"]),
         (&keys.leases, &["ZRANGE", "ZSCORE", "ZADD", "ZREM", "DEL"]),
         (&keys.progress, &["HSET", "HDEL", "HSCAN", "DEL"]),
         (&keys.mutex, &["GET", "SET", "DEL"]),
         (&keys.directory, &["SADD", "SREM", "SSCAN"]),
+        ("server", &["INFO"]),
     ];
     rows.into_iter().flat_map(|(key, commands)| {
         let row = |command: &&str| [(*command).to_owned(), key.to_owned()];

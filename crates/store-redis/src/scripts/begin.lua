@@ -3,17 +3,19 @@
 -- Repeated with the same token it takes the same right again.
 local metadata, leases, mutex = unpack(KEYS)
 local denied = first_denied({
-  {'HMGET', metadata}, {'HGET', metadata}, {'EXISTS', metadata}, {'ZRANGE', leases}, {'GET', mutex}, {'SET', mutex},
+  {'HMGET', metadata}, {'HGET', metadata}, {'EXISTS', metadata}, {'ZRANGE', leases}, {'GET', mutex}, {'SET', mutex}, {'INFO', 'server'},
 })
 if denied then
   return {'denied', denied}
 end
 local token, ttl, known = take(), take(), take()
+local mine, present = right(token), history()
 local holder = redis.call('GET', mutex)
-if holder and holder ~= token then
+-- One of another history is good for nothing any more.
+if holder and holder ~= mine and string.sub(holder, -#present) == present then
   return {'locked'}
 end
 local now = now_ms()
 local group = read_group(metadata, leases, known)
-redis.call('SET', mutex, token, 'PX', ttl)
+redis.call('SET', mutex, mine, 'PX', ttl)
 return {'begun', decimal(now), group}

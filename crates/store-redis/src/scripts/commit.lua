@@ -10,7 +10,7 @@ local revision, etag, schema, layout, aggregate = take(), take(), take(), take()
 local channel, news = take(), take()
 local denied = first_denied({
   {'HGET', metadata}, {'HMGET', metadata}, {'HSET', metadata}, {'ZSCORE', leases}, {'ZADD', leases}, {'ZREM', leases},
-  {'HSET', progress}, {'HDEL', progress}, {'GET', mutex}, {'DEL', mutex}, {'PUBLISH', channel},
+  {'HSET', progress}, {'HDEL', progress}, {'GET', mutex}, {'DEL', mutex}, {'PUBLISH', channel}, {'INFO', 'server'},
 })
 if denied then
   return {'denied', denied}
@@ -20,7 +20,7 @@ end
 if redis.call('HGET', metadata, 'etag') == etag then
   return {'ok'}
 end
-if redis.call('GET', mutex) ~= token then
+if redis.call('GET', mutex) ~= right(token) then
   return {'lost'}
 end
 local found = redis.call('HMGET', metadata, 'revision', 'etag')
@@ -53,7 +53,7 @@ for at = 1, #set, 3 do
 end
 
 redis.call('HSET', metadata, 'aggregate', aggregate, 'revision', revision, 'etag', etag,
-  'schemaVersion', schema, 'layoutVersion', layout, 'updatedAt', decimal(now_ms()))
+  'schemaVersion', schema, 'layoutVersion', layout, 'updatedAt', decimal(now_ms()), 'history', history())
 in_parts('ZADD', leases, scores, 2)
 in_parts('ZREM', leases, take_list(1), 1)
 in_parts('HDEL', progress, take_list(1), 1)

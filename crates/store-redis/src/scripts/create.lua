@@ -8,12 +8,12 @@ local revision, etag, schema, layout, aggregate = take(), take(), take(), take()
 local channel, news = take(), take()
 local denied = first_denied({
   {'HGET', metadata}, {'EXISTS', metadata}, {'HSET', metadata}, {'DEL', leases}, {'ZADD', leases}, {'DEL', progress},
-  {'GET', mutex}, {'PUBLISH', channel},
+  {'GET', mutex}, {'PUBLISH', channel}, {'INFO', 'server'},
 })
 if denied then
   return {'denied', denied}
 end
-if redis.call('GET', mutex) ~= token then
+if redis.call('GET', mutex) ~= right(token) then
   return {'lost'}
 end
 if redis.call('EXISTS', metadata) == 1 then
@@ -24,7 +24,7 @@ if redis.call('EXISTS', metadata) == 1 then
   return {'exists'}
 end
 redis.call('HSET', metadata, 'aggregate', aggregate, 'revision', revision, 'etag', etag,
-  'schemaVersion', schema, 'layoutVersion', layout, 'updatedAt', decimal(now_ms()))
+  'schemaVersion', schema, 'layoutVersion', layout, 'updatedAt', decimal(now_ms()), 'history', history())
 redis.call('DEL', leases, progress)
 in_parts('ZADD', leases, take_list(2), 2)
 redis.call('PUBLISH', channel, news)

@@ -22,9 +22,20 @@ local function first_denied(commands)
   return false
 end
 
+-- What tells one history of the server's data from another: a restart and a promotion both begin a new one, and may lose writes.
+local function history()
+  local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+  return (string.match(info, 'run_id:(%x+)') or '') .. ' ' .. (string.match(info, 'master_replid:(%x+)') or '')
+end
+
+-- The right to change a group, as it is kept: it ends with the history, since what was read under it may be lost by then.
+local function right(token)
+  return token .. ' ' .. history()
+end
+
 -- The record of a group and its leases; the record itself only if the caller does not know it already (by its etag).
 local function read_group(metadata, leases, known)
-  local fields = redis.call('HMGET', metadata, 'etag', 'revision', 'schemaVersion', 'layoutVersion')
+  local fields = redis.call('HMGET', metadata, 'etag', 'revision', 'schemaVersion', 'layoutVersion', 'history')
   if not fields[1] and redis.call('EXISTS', metadata) == 0 then
     return {'none'}
   end
@@ -33,7 +44,8 @@ local function read_group(metadata, leases, known)
     aggregate = redis.call('HGET', metadata, 'aggregate')
   end
   local deadlines = redis.call('ZRANGE', leases, 0, -1, 'WITHSCORES')
-  return {'there', fields[1], fields[2], fields[3], fields[4], aggregate, deadlines}
+  local is_same = fields[5] == history() and '1' or '0'
+  return {'there', fields[1], fields[2], fields[3], fields[4], aggregate, deadlines, is_same}
 end
 
 -- Runs a command of many arguments in parts, since a single call takes only so many.

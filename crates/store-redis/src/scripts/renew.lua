@@ -1,17 +1,17 @@
--- renew: renews leases of members if the record is still the expected one; else returns the record.
+-- renew: renews leases of members if the record is still the expected one, of the present history; else returns the record.
 -- KEYS: metadata, leases, progress. ARGV: expected revision and etag; length of a lease in ms;
 -- then counted lists: members, progress to keep (member, text).
 local metadata, leases, progress = unpack(KEYS)
 local expected_revision, expected_etag, length = take(), take(), take()
 local denied = first_denied({
-  {'HMGET', metadata}, {'HGET', metadata}, {'EXISTS', metadata}, {'ZRANGE', leases}, {'ZADD', leases}, {'HSET', progress},
+  {'HMGET', metadata}, {'HGET', metadata}, {'EXISTS', metadata}, {'ZRANGE', leases}, {'ZADD', leases}, {'HSET', progress}, {'INFO', 'server'},
 })
 if denied then
   return {'denied', denied}
 end
 local now = now_ms()
-local found = redis.call('HMGET', metadata, 'revision', 'etag')
-if found[1] ~= expected_revision or found[2] ~= expected_etag then
+local found = redis.call('HMGET', metadata, 'revision', 'etag', 'history')
+if found[1] ~= expected_revision or found[2] ~= expected_etag or found[3] ~= history() then
   return {'stale', decimal(now), read_group(metadata, leases, '')}
 end
 local deadline = decimal(now + length)

@@ -135,3 +135,15 @@ pub async fn ask<T: redis::FromRedisValue>(
     command.arg(&words[1..]);
     command.query_async(connection).await.unwrap()
 }
+
+/// What tells the present history of the server's data from another (rule C8).
+pub async fn history(connection: &mut MultiplexedConnection) -> String {
+    let mut parts = Vec::new();
+    for (section, name) in [("server", "run_id"), ("replication", "master_replid")] {
+        let text: String = ask(connection, &["INFO", section]).await;
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let value = line.unwrap().trim_start_matches(':').trim();
+        parts.push(value.to_owned());
+    }
+    parts.join(" ")
+}

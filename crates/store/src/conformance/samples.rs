@@ -183,7 +183,6 @@ fn full_member(name: &str, state: MemberState, first: u32) -> MemberRecord {
             .collect(),
         lease_ttl: Millis::new(15_001),
         lease_deadline: is_live.then(|| Timestamp::from_ms(1_700_000_000_123)),
-        rebalance_deadline: is_live.then(|| Timestamp::from_ms(1_700_000_009_999)),
         ended_at: (!is_live).then(|| Timestamp::from_ms(1_699_999_999_999)),
     }
 }
@@ -205,7 +204,6 @@ fn member(state: MemberState) -> MemberRecord {
         holdings: Vec::new(),
         lease_ttl: Millis::new(15_000),
         lease_deadline: None,
-        rebalance_deadline: None,
         ended_at: None,
     }
 }
@@ -216,5 +214,6 @@ fn holding(shard: u32, phase: Phase, since: u64) -> Holding {
         phase,
         since: MetadataVersion::new(since),
         is_claim: phase == Phase::Draining,
+        release_by: (phase == Phase::Owned).then(|| Timestamp::from_ms(1_700_000_009_999)),
     }
 }

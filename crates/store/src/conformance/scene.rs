@@ -92,7 +92,7 @@ impl Scene {
 
     /// The store's time.
     pub async fn now(&self) -> Timestamp {
-        self.store.watch_over(LEASE).await.unwrap().now
+        self.store.watch_over(LEASE, None).await.unwrap().now
     }
 
     /// Commits writes under a right that is held already.

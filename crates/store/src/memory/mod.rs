@@ -7,3 +7,5 @@ mod store;
 mod watch;
 
 pub use store::MemoryStore;
+#[cfg(feature = "testing")]
+pub use store::SavedState;

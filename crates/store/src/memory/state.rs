@@ -16,35 +16,40 @@ use crate::{
 };
 
 /// Everything a memory store keeps.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) groups: BTreeMap<GroupId, Stored>,
     pub(super) directory: BTreeSet<GroupId>,
     pub(super) watch: Option<Watch>,
     locks: BTreeMap<GroupId, Held>,
+    /// Rises when writes are lost.
+    pub(super) history: u64,
 }
 
 /// One group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stored {
     record: Arc<GroupRecord>,
     stamp: Stamp,
     leases: BTreeMap<MemberId, Timestamp>,
     pub(super) progress: BTreeMap<MemberId, MemberProgress>,
+    /// The history in which the record was written.
+    history: u64,
 }
 
 /// The right to change a group, as somebody has it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Held {
     token: Etag,
     until: Timestamp,
 }
 
 impl Stored {
-    fn snapshot(&self, known: Option<&Snapshot>, now: Timestamp) -> Snapshot {
+    fn snapshot(&self, known: Option<&Snapshot>, now: Timestamp, history: u64) -> Snapshot {
         let known = known.filter(|known| known.stamp == self.stamp);
         let base = known.map_or(&self.record, |known| &known.record);
-        Snapshot::assemble(base, &self.leases, self.stamp.clone(), now)
+        let stamp = self.stamp.clone();
+        Snapshot::assemble(base, &self.leases, stamp, now, self.history == history)
     }
 
     fn apply(&mut self, effects: &Effects<'_>) {
@@ -110,7 +115,7 @@ impl State {
         now: Timestamp,
     ) -> Option<Snapshot> {
         let stored = self.groups.get(group)?;
-        Some(stored.snapshot(known, now))
+        Some(stored.snapshot(known, now, self.history))
     }
 
     /// The group, if it is still the expected version. Rule E1.
@@ -135,6 +140,7 @@ impl State {
             return Err(CommitError::LockLost);
         }
         let effects = Effects::of(commit);
+        let history = self.history;
         let stored = self.find(&lock.group, &commit.expected.stamp)?;
         for (member, seen) in &effects.judged {
             if stored.leases.get(*member) != seen.as_ref() {
@@ -145,6 +151,7 @@ impl State {
         }
         stored.apply(&effects);
         stored.record = Arc::new(commit.record.clone());
+        stored.history = history;
         stored.stamp = Stamp {
             revision: stored.stamp.revision.next(),
             etag: Etag::fresh(),
@@ -163,8 +170,8 @@ impl State {
         let Some(stored) = self.groups.get_mut(group) else {
             return Renewed::Gone;
         };
-        if stored.stamp != known.stamp {
-            return Renewed::Stale(stored.snapshot(None, now));
+        if stored.stamp != known.stamp || stored.history != self.history {
+            return Renewed::Stale(stored.snapshot(None, now, self.history));
         }
         let deadline = now.plus(lease_ttl);
         for renewal in renewals
@@ -209,6 +216,7 @@ impl State {
             stamp: stamp.clone(),
             leases: leases.collect(),
             progress: BTreeMap::new(),
+            history: self.history,
         };
         self.groups.insert(lock.group.clone(), stored);
         Ok(stamp)

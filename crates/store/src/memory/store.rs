@@ -29,6 +29,11 @@ const PAGE: usize = 100;
 /// How often a waiting `begin` looks whether a right ran out; one that is given back wakes it at once.
 const POLL: Duration = Duration::from_millis(10);
 
+/// What a store had at one moment.
+#[cfg(feature = "testing")]
+#[derive(Clone, Debug)]
+pub struct SavedState(State);
+
 /// A store in memory. Clones share what is stored.
 #[derive(Clone)]
 pub struct MemoryStore {
@@ -77,6 +82,22 @@ impl MemoryStore {
     #[cfg(feature = "testing")]
     pub fn name_in_directory(&self, group: &GroupId) {
         self.state().directory.insert(group.clone());
+    }
+
+    /// Everything that is stored, to go back to.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn save(&self) -> SavedState {
+        SavedState(self.state().clone())
+    }
+
+    /// Loses what was written since: what is stored is as it was saved, and belongs to another history (rule C8).
+    #[cfg(feature = "testing")]
+    pub fn go_back_to(&self, saved: &SavedState) {
+        let mut state = self.state();
+        let history = state.history + 1;
+        *state = saved.0.clone();
+        state.history = history;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -229,11 +250,24 @@ impl GroupStore for MemoryStore {
         Ok(stored.map_or_else(BTreeMap::new, |stored| stored.progress.clone()))
     }
 
-    async fn watch_over(&self, gap: Millis) -> Result<Coordination, StoreError> {
+    async fn watch_over(
+        &self,
+        gap: Millis,
+        mark: Option<Timestamp>,
+    ) -> Result<Coordination, StoreError> {
         let (mut state, now) = (self.state(), self.now());
-        let watch = Watch::seen_at(state.watch, now, gap);
+        let watch = Watch::seen_at(state.watch, now, gap, mark);
         state.watch = Some(watch);
         Ok(watch.coordination())
+    }
+
+    async fn doubt(&self, at: Timestamp) -> Result<(), StoreError> {
+        let (mut state, now) = (self.state(), self.now());
+        let watch = state
+            .watch
+            .unwrap_or_else(|| Watch::seen_at(None, now, Millis::default(), None));
+        state.watch = Some(watch.doubted_from(at));
+        Ok(())
     }
 
     async fn check_ready(&self) -> Result<(), StoreError> {

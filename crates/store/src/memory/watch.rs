@@ -9,15 +9,38 @@ use crate::Coordination;
 pub(super) struct Watch {
     since: Timestamp,
     seen: Timestamp,
+    doubted_at: Option<Timestamp>,
 }
 
 impl Watch {
     /// The watch after somebody was seen at `now`. Rule M6: a silence of more than `gap`, or a clock that went back, begins a new one.
-    pub(super) fn seen_at(earlier: Option<Self>, now: Timestamp, gap: Millis) -> Self {
+    ///
+    /// Rule C8: a `mark` that was left and is not there any more shows that writes were lost.
+    pub(super) fn seen_at(
+        earlier: Option<Self>,
+        now: Timestamp,
+        gap: Millis,
+        mark: Option<Timestamp>,
+    ) -> Self {
         let unbroken = earlier.filter(|watch| watch.seen <= now && now.since(watch.seen) <= gap);
-        Self {
+        let watch = Self {
             since: unbroken.map_or(now, |watch| watch.since),
             seen: now,
+            doubted_at: earlier.and_then(|watch| watch.doubted_at),
+        };
+        if mark > earlier.map(|watch| watch.seen) {
+            let after_known = watch.doubted_at.map(|known| known.plus(Millis::new(1)));
+            watch.doubted_from(after_known.map_or(now, |known| known.max(now)))
+        } else {
+            watch
+        }
+    }
+
+    /// The watch with a doubt, unless a later one is known.
+    pub(super) fn doubted_from(self, at: Timestamp) -> Self {
+        Self {
+            doubted_at: self.doubted_at.max(Some(at)),
+            ..self
         }
     }
 
@@ -26,6 +49,7 @@ impl Watch {
         Coordination {
             now: self.seen,
             since: self.since,
+            doubted_at: self.doubted_at,
         }
     }
 }
@@ -41,6 +65,7 @@ mod tests {
                 watch,
                 Timestamp::from_ms(*now),
                 Millis::new(100),
+                None,
             ));
         }
         watch.expect("there is a step").coordination().since.as_ms()
@@ -50,6 +75,25 @@ mod tests {
     fn the_watch_lasts_while_there_is_no_gap_m6() {
         assert_eq!(after(&[1_000]), 1_000);
         assert_eq!(after(&[1_000, 1_100, 1_200]), 1_000);
+    }
+
+    #[test]
+    fn a_mark_that_is_lower_or_gone_is_a_doubt_c8() {
+        let [first, second] = [1_000, 1_050].map(Timestamp::from_ms);
+        let gap = Millis::new(100);
+        let watch = Watch::seen_at(None, first, gap, None);
+        let kept = Watch::seen_at(Some(watch), second, gap, Some(first));
+        assert_eq!(kept.doubted_at, None);
+        let lower = Watch::seen_at(Some(watch), second, gap, Some(second));
+        assert_eq!(lower.doubted_at, Some(second));
+        let gone = Watch::seen_at(None, second, gap, Some(first));
+        assert_eq!(gone.doubted_at, Some(second));
+        let again = Watch::seen_at(Some(gone), second, gap, Some(Timestamp::from_ms(2_000)));
+        assert_eq!(
+            again.doubted_at,
+            Some(Timestamp::from_ms(1_051)),
+            "each is later"
+        );
     }
 
     #[test]

@@ -22,21 +22,19 @@ pub(in crate::decide) fn note_doubt(draft: &mut Draft<'_>) {
 
 /// Rules C7 and C8: from here on epochs are above every one that was handed out, `seen` included, and nothing new is granted until whoever
 /// was given a shard in the lost writes has reported or has run out of its lease.
-pub(super) fn doubt(draft: &mut Draft<'_>, at: Timestamp, seen: u64) {
-    let known = draft.group().record.group_epoch.get().max(seen);
+fn doubt(draft: &mut Draft<'_>, at: Timestamp, seen: u64) {
+    let known = draft.group().known_epoch().get().max(seen);
     let settings = draft.group().settings();
-    let (leap, hold) = (
-        if settings.plants(Fault::EpochsReused) {
-            0
-        } else {
-            EPOCH_LEAP
-        },
-        if settings.plants(Fault::HoldIgnored) {
-            Millis::default()
-        } else {
-            longest_lease(draft.group())
-        },
-    );
+    let leap = if settings.plants(Fault::EpochsReused) {
+        0
+    } else {
+        EPOCH_LEAP
+    };
+    let hold = if settings.plants(Fault::HoldIgnored) {
+        Millis::default()
+    } else {
+        longest_lease(draft.group())
+    };
     let hold_until = at.min(draft.clock().now).plus(hold);
     draft.write(Write::WritesDoubted {
         at,
@@ -62,9 +60,27 @@ pub(in crate::decide) fn end_hold(draft: &mut Draft<'_>) {
     }
 }
 
+/// Rule H5: a report shows a loss that nothing else has shown. Doubts are an order, not only moments: each is later than those before it, also
+/// where the store's clock went back.
+pub(super) fn doubt_by_report(draft: &mut Draft<'_>, epoch: u64) {
+    let clock = draft.clock();
+    let known = draft
+        .group()
+        .record
+        .lineage
+        .doubted_at
+        .max(clock.doubted_at);
+    let after_known = known.map(|known| known.plus(Millis::new(1)));
+    doubt(draft, clock.now.max(after_known.unwrap_or_default()), epoch);
+}
+
 /// Rule C8: a doubt that a report brought about is one for every group of the store.
-pub(in crate::decide) fn spread(group: &Group, clock: Clock) -> Option<Effect> {
-    let at = group.record.lineage.doubted_at?;
+pub(in crate::decide) fn spread(writes: &[Write], clock: Clock) -> Option<Effect> {
+    let doubts = writes.iter().filter_map(|write| match write {
+        Write::WritesDoubted { at, .. } => Some(*at),
+        _ => None,
+    });
+    let at = doubts.max()?;
     (Some(at) > clock.doubted_at).then_some(Effect::DoubtWrites { at })
 }
 

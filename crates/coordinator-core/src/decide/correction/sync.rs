@@ -5,7 +5,7 @@ use super::doubt;
 use crate::draft::Draft;
 use crate::holding::Phase;
 use crate::input::Heartbeat;
-use crate::lineage::Correction;
+use crate::lineage::{Correction, PLAUSIBLE_EPOCHS};
 use crate::member::MemberRecord;
 use crate::numbers::ShardIndex;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
@@ -21,7 +21,13 @@ pub(in crate::decide) fn judge(
     member: &MemberRecord,
     epoch: u64,
 ) -> Option<HeartbeatReply> {
-    if !member.accepts_epoch(epoch) && epoch < member.epoch.get() {
+    let is_below = !draft.group().accepts_epoch(member, epoch) && epoch < member.epoch.get();
+    let most = draft
+        .group()
+        .known_epoch()
+        .get()
+        .saturating_add(PLAUSIBLE_EPOCHS);
+    if is_below || epoch > most {
         return None;
     }
     let record = &draft.group().record;
@@ -29,20 +35,31 @@ pub(in crate::decide) fn judge(
     let knows_more = heartbeat.version > record.metadata_version;
     if knows_more && (!is_old_epoch || !record.lineage.is_settling()) {
         // Rule H5: a loss that is not known yet.
-        let now = draft.clock().now;
-        doubt::doubt(draft, now, epoch);
+        doubt::doubt_by_report(draft, epoch);
     }
     let is_round = draft.group().record.lineage.correction.is_some();
-    (knows_more || (is_round && is_old_epoch)).then(|| synchronise(draft, heartbeat))
+    (knows_more || (is_round && is_old_epoch)).then(|| synchronise(draft, heartbeat, epoch))
+}
+
+/// A member that leaves and knows more than the store shows the same (rule H5). There is nothing to bring it up to date for: what it says it is still
+/// draining counts as held by it (rule C2), and its leave is taken as it is.
+pub(in crate::decide) fn note_leave(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    if heartbeat.version <= draft.group().record.metadata_version {
+        return;
+    }
+    if !draft.group().record.lineage.is_settling() {
+        doubt::doubt_by_report(draft, 0);
+    }
+    claim(draft, heartbeat);
 }
 
 /// Rule C2: the member is told what it may keep. What it says it has counts as held by it; what it says it let go of is not believed yet (rule C3).
-fn synchronise(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+fn synchronise(draft: &mut Draft<'_>, heartbeat: &Heartbeat, epoch: u64) -> HeartbeatReply {
     open_round(draft, heartbeat);
     claim(draft, heartbeat);
     report::renew_lease(draft, heartbeat);
     super::super::recompute::recompute_if_due(draft);
-    let reply = answer::answer_settling(draft, heartbeat);
+    let reply = answer::answer_settling(draft, heartbeat, epoch);
     report::note_position(draft, heartbeat);
     HeartbeatReply {
         status: HeartbeatStatus::SyncMetadata,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use coordinator_core::time::Millis;
+use coordinator_core::time::{Millis, Timestamp};
 
 use crate::LockLimits;
 use crate::conformance::world::World;
@@ -12,11 +12,11 @@ pub async fn a_watch_without_a_gap_goes_on_m6(world: &dyn World) {
     let first = world.open(LockLimits::default()).await;
     let second = world.open(LockLimits::default()).await;
     let gap = Millis::new(600_000);
-    let begun = first.watch_over(gap).await.unwrap();
+    let begun = first.watch_over(gap, None).await.unwrap();
     assert_eq!(begun.since, begun.now);
     let mut last = begun.now;
     for store in [&second, &first, &second] {
-        let watch = store.watch_over(gap).await.unwrap();
+        let watch = store.watch_over(gap, None).await.unwrap();
         assert_eq!(watch.since, begun.since);
         assert!(watch.now >= last);
         last = watch.now;
@@ -27,15 +27,44 @@ pub async fn a_watch_without_a_gap_goes_on_m6(world: &dyn World) {
 pub async fn a_gap_begins_a_new_watch_m6(world: &dyn World) {
     let store = world.open(LockLimits::default()).await;
     let none = Millis::new(0);
-    let begun = store.watch_over(none).await.unwrap();
+    let begun = store.watch_over(none, None).await.unwrap();
     let end = Instant::now() + Duration::from_secs(5);
     loop {
-        let watch = store.watch_over(none).await.unwrap();
+        let watch = store.watch_over(none, None).await.unwrap();
         if watch.now > begun.now {
             assert_eq!(watch.since, watch.now);
             return;
         }
         assert_eq!(watch.since, begun.since);
         assert!(Instant::now() < end, "the store's time stands still");
+    }
+}
+
+/// Rule C8: a coordinator left a mark that the store does not have. All of them hear of it.
+pub async fn a_mark_that_was_lost_is_a_doubt_for_all_c8(world: &dyn World) {
+    let first = world.open(LockLimits::default()).await;
+    let second = world.open(LockLimits::default()).await;
+    let gap = Millis::new(600_000);
+    let begun = first.watch_over(gap, None).await.unwrap();
+    let kept = first.watch_over(gap, Some(begun.now)).await.unwrap();
+    assert_eq!((begun.doubted_at, kept.doubted_at), (None, None));
+    let lost = kept.now.plus(Millis::new(3_600_000));
+    let shown = first.watch_over(gap, Some(lost)).await.unwrap();
+    assert_eq!(shown.doubted_at, Some(shown.now));
+    let told = second.watch_over(gap, Some(shown.now)).await.unwrap();
+    assert_eq!(told.doubted_at, shown.doubted_at);
+    let again = second.watch_over(gap, Some(lost)).await.unwrap();
+    assert!(again.doubted_at > shown.doubted_at, "{again:?}");
+}
+
+/// Rule C8: what one group learned.
+pub async fn a_doubt_is_remembered_unless_a_later_one_is_known_c8(world: &dyn World) {
+    let first = world.open(LockLimits::default()).await;
+    let second = world.open(LockLimits::default()).await;
+    let gap = Millis::new(600_000);
+    for (at, known) in [(5_000, 5_000), (4_000, 5_000), (6_000, 6_000)] {
+        first.doubt(Timestamp::from_ms(at)).await.unwrap();
+        let watch = second.watch_over(gap, None).await.unwrap();
+        assert_eq!(watch.doubted_at, Some(Timestamp::from_ms(known)));
     }
 }
