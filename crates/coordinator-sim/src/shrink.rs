@@ -53,6 +53,9 @@ pub fn shrink(run: &Replay) -> Replay {
                 };
             }
         }
+        if chunk == 1 {
+            got_shorter |= merge_pauses(&mut actions, &mut fails);
+        }
         if chunk == 1 && !got_shorter {
             return Replay {
                 actions,
@@ -61,4 +64,33 @@ pub fn shrink(run: &Replay) -> Replay {
         }
         chunk = (chunk / 2).max(1);
     }
+}
+
+/// Two stretches of time, one after the other, are tried as one. Says whether that did.
+fn merge_pauses(
+    actions: &mut Vec<Action>,
+    fails: &mut impl FnMut(&[Action]) -> (bool, bool),
+) -> bool {
+    let mut position = 0;
+    let mut merged = false;
+    while position + 1 < actions.len() {
+        if let [Action::Pass { ms: first }, Action::Pass { ms: second }] =
+            actions[position..position + 2]
+        {
+            let mut shorter = actions.clone();
+            shorter[position] = Action::Pass { ms: first + second };
+            shorter.remove(position + 1);
+            let (same, goes_on) = fails(&shorter);
+            if same {
+                *actions = shorter;
+                merged = true;
+                continue;
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        position += 1;
+    }
+    merged
 }

@@ -20,6 +20,8 @@ struct Cursor {
 
 #[derive(Clone, Debug)]
 struct Stream {
+    /// Which of the streams that this shard has had.
+    generation: u64,
     entries: Vec<usize>,
     cursors: Vec<Cursor>,
 }
@@ -33,6 +35,7 @@ pub(crate) struct Streams {
     published: Vec<u32>,
     /// Per group, how often each entry was handled.
     handled: Vec<BTreeMap<usize, u32>>,
+    made: u64,
 }
 
 impl Streams {
@@ -42,6 +45,7 @@ impl Streams {
             published: Vec::new(),
             handled: vec![BTreeMap::new(); groups.len()],
             groups,
+            made: 0,
         };
         (0..shards).for_each(|shard| streams.provision(shard));
         streams
@@ -59,7 +63,9 @@ impl Streams {
     /// Makes a stream with all groups, from its first entry on, unless it is there (rule G1).
     pub(crate) fn provision(&mut self, shard: u32) {
         let cursors = vec![Cursor::default(); self.groups.len()];
+        self.made += 1;
         let stream = Stream {
+            generation: self.made,
             entries: Vec::new(),
             cursors,
         };
@@ -68,8 +74,9 @@ impl Streams {
         }
     }
 
-    pub(crate) fn exists(&self, shard: u32) -> bool {
-        self.stream(shard).is_some()
+    /// What tells a stream from an earlier one of the same shard; none where there is no stream.
+    pub(crate) fn generation(&self, shard: u32) -> Option<u64> {
+        self.stream(shard).map(|stream| stream.generation)
     }
 
     /// Takes a stream away.

@@ -4,6 +4,10 @@ use coordinator_core::Group;
 use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardCount;
+use coordinator_core::time::Timestamp;
+use store::Snapshot;
+
+use super::doubt_of;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -17,6 +21,11 @@ pub(crate) enum Ask {
     Tick,
     /// Something was asked for or has happened; nobody waits for an answer.
     Input(Box<Input>),
+    /// An operator asks for something that was looked into under this doubt: a newer one makes that void (rule C8).
+    Admin {
+        input: Box<Input>,
+        doubted_at: Option<Timestamp>,
+    },
     /// Another group of the stream has a change that this one is to have, too (rules G1 and G10).
     Join {
         resharding: ReshardingId,
@@ -25,14 +34,17 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    /// What the core is asked, in view of the group as it is now. Nothing where the group has had the change that it is to join.
-    pub(crate) fn input(&self, group: &Group) -> Option<Input> {
+    /// What the core is asked, in view of the group as it is now, and as it was read. Nothing where the group has had the change that it is to join.
+    pub(crate) fn input(&self, group: &Group, snapshot: &Snapshot) -> Option<Input> {
         match self {
             Self::Heartbeat { heartbeat, .. } => {
                 Some(Input::HeartbeatReceived((**heartbeat).clone()))
             }
             Self::Tick => Some(Input::TickDue),
             Self::Input(input) => Some((**input).clone()),
+            Self::Admin { input, doubted_at } => {
+                (*doubted_at == doubt_of(snapshot)).then(|| (**input).clone())
+            }
             Self::Join { resharding, target } => {
                 let record = group.record();
                 let mut known = record.migration.iter().chain(&record.finished_migrations);

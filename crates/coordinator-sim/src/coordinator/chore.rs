@@ -11,6 +11,7 @@ use coordinator_core::step::Effect;
 use coordinator_core::write::Write;
 
 use super::Ask;
+use crate::streams::Streams;
 use crate::world::World;
 
 /// How far it is.
@@ -40,7 +41,8 @@ pub(crate) enum Plan {
     /// Every group asks for shards to be taken away (rule G5).
     Retire {
         resharding: ReshardingId,
-        shards: ShardSet,
+        /// Which streams: one that was made since is another one.
+        streams: Vec<(ShardIndex, Option<u64>)>,
     },
 }
 
@@ -95,16 +97,16 @@ impl World {
         if !joins.is_empty() {
             return Some(Plan::Join(joins));
         }
-        plan(&looked, &active)
+        plan(&looked, &active, &self.streams)
     }
 
     /// Nothing where the store is away or the group has something to record first.
     fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<Looked> {
-        let seen = self.store.load(group, self.now).ok()?;
-        let now = seen.snapshot.now;
+        let snapshot = self.store.load(group, self.now).ok()?;
+        let mut clock = self.clock(coordinator, group, snapshot.now);
+        clock.doubted_at = clock.doubted_at.max(snapshot.doubted_at);
         // What the work on the group goes by is left alone: it may be in the middle of a decision.
-        let cached = self.restore(group, seen)?;
-        let clock = self.clock(coordinator, now, cached.doubted_at);
+        let cached = self.restore(group, snapshot)?;
         let step = cached.group.decide(clock, &Input::TickDue).ok()?;
         let is_quiet = step
             .writes
@@ -147,8 +149,13 @@ impl World {
                 let inputs: Vec<Input> = std::iter::once(observed).chain(refused).collect();
                 inputs.iter().flat_map(|input| self.to_all(input)).collect()
             }
-            Plan::Retire { resharding, shards } => {
-                let retired = shards.iter().map(|shard| self.retire(&resharding, shard));
+            Plan::Retire {
+                resharding,
+                streams,
+            } => {
+                let retired = streams
+                    .iter()
+                    .map(|(shard, generation)| self.retire(&resharding, *shard, *generation));
                 let inputs: Vec<Input> = retired.collect();
                 inputs.iter().flat_map(|input| self.to_all(input)).collect()
             }
@@ -156,12 +163,18 @@ impl World {
     }
 
     /// Looks, and takes the stream away in the same step if nothing stands against it (rule G5).
-    fn retire(&mut self, resharding: &ReshardingId, shard: ShardIndex) -> Input {
-        if let Some(refusal) = self.refusal(resharding, shard) {
+    fn retire(
+        &mut self,
+        resharding: &ReshardingId,
+        shard: ShardIndex,
+        generation: Option<u64>,
+    ) -> Input {
+        let is_it = generation.is_some() && self.streams.generation(shard.get()) == generation;
+        if let Some(refusal) = self.refusal(resharding, shard).filter(|_| is_it) {
             self.counts.retire_refused += 1;
             return refusal;
         }
-        if self.streams.exists(shard.get()) {
+        if is_it {
             self.saw_retirement(shard.get());
             self.streams.remove(shard.get());
         }
@@ -204,7 +217,7 @@ fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
 }
 
 /// What the groups' records ask for, taken together.
-fn plan(looked: &[Looked], active: &Migration) -> Option<Plan> {
+fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan> {
     let resharding = active.id.clone();
     let effects = || looked.iter().filter_map(|group| group.effect.clone());
     let to_make = effects().find_map(|effect| match effect {
@@ -230,5 +243,11 @@ fn plan(looked: &[Looked], active: &Migration) -> Option<Plan> {
         group.active.is_none() || matches!(group.effect, Some(Effect::Retire { .. }))
     };
     let shards = to_retire.filter(|_| looked.iter().all(asks))?;
-    Some(Plan::Retire { resharding, shards })
+    let streams = shards
+        .iter()
+        .map(|shard| (shard, streams.generation(shard.get())));
+    Some(Plan::Retire {
+        resharding,
+        streams: streams.collect(),
+    })
 }

@@ -1,7 +1,7 @@
 //! The long way: decide under the right to change the group, commit, and only then say it (rule H16).
 
 use coordinator_core::Group;
-use coordinator_core::step::Reply;
+use coordinator_core::step::{Effect, Reply};
 use coordinator_core::time::Timestamp;
 use coordinator_core::write::Write;
 use store::{Commit, Snapshot};
@@ -24,16 +24,17 @@ impl World {
             self.store.release(group, token, self.now);
             return self.give_up(coordinator, group, asks);
         };
-        let clock = self.clock(coordinator, now, cached.doubted_at);
+        let clock = self.clock(coordinator, group, now);
         let mut decided = cached.group.clone();
         let (mut writes, mut said): (Vec<Write>, Said) = (Vec::new(), Vec::new());
+        let mut doubt = None;
         for ask in asks {
-            let reply = ask
-                .input(&decided)
-                .and_then(|input| match decided.decide(clock, &input) {
+            let reply = ask.input(&decided, &cached.snapshot).and_then(|input| {
+                match decided.decide(clock, &input) {
                     Ok(step) => {
                         decided.apply(&step.writes);
                         writes.extend(step.writes);
+                        doubt = doubt.max(step.effects.iter().filter_map(doubted).max());
                         Some(step.reply)
                     }
                     Err(rejection) => {
@@ -42,7 +43,8 @@ impl World {
                         });
                         None
                     }
-                });
+                }
+            });
             said.push((ask, reply));
         }
         if writes.is_empty() {
@@ -65,6 +67,11 @@ impl World {
                 group,
                 said.into_iter().map(|(ask, _)| ask).collect(),
             );
+        }
+        if doubt.is_some_and(|at| !self.spread_doubt(coordinator, at)) {
+            // Rule C8: the other groups could go on granting, and nobody would ever tell them.
+            self.store.release(group, token, self.now);
+            return self.give_up(coordinator, group, said.into_iter().map(|(ask, _)| ask));
         }
         self.coordinators[coordinator].tasks[group].stage = Stage::Commit {
             said,
@@ -108,16 +115,14 @@ impl World {
                     record: decided.record().clone().into(),
                     stamp,
                     now: expected.snapshot.now,
+                    doubted_at: None,
                 };
-                let task = &mut self.coordinators[coordinator].tasks[group];
-                // A doubt that this very decision has raised is none to be acted on again.
-                let doubted_at = expected.doubted_at.max(decided.record().lineage.doubted_at);
-                task.cached = Some(Cached {
+                let cached = Cached {
                     snapshot,
                     group: decided,
-                    doubted_at,
-                });
-                task.stage = Stage::Answer(said);
+                };
+                self.keep(coordinator, group, cached);
+                self.coordinators[coordinator].tasks[group].stage = Stage::Answer(said);
             }
             Err(Trouble::Conflict) => {
                 let asks = said.into_iter().map(|(ask, _)| ask).collect();
@@ -131,5 +136,13 @@ impl World {
                 self.give_up(coordinator, group, asks);
             }
         }
+    }
+}
+
+/// Rule C8: a loss of writes that the other groups are to hear of.
+const fn doubted(effect: &Effect) -> Option<Timestamp> {
+    match effect {
+        Effect::DoubtWrites { at } => Some(*at),
+        _ => None,
     }
 }

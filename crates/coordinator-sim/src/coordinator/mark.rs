@@ -16,7 +16,8 @@ impl World {
     /// Leaves the mark, and learns since when somebody has been watching.
     pub(crate) fn refresh_mark(&mut self, coordinator: usize) -> Option<Timestamp> {
         let gap = Millis::new(self.setup.gap_ms);
-        let mark = self.store.watch_over(gap, self.now).ok()?;
+        let left = self.coordinators[coordinator].mark.map(|it| it.mark.seen);
+        let mark = self.store.watch_over(gap, left, self.now).ok()?;
         self.coordinators[coordinator].mark = Some(MarkSeen {
             mark,
             asked_ms: self.now,
@@ -24,14 +25,9 @@ impl World {
         Some(mark.since)
     }
 
-    /// The clock for a decision on what was read at `now`. The last mark counts only while it is fresh, by the coordinator's time and by the
-    /// store's.
-    pub(super) fn clock(
-        &mut self,
-        coordinator: usize,
-        now: Timestamp,
-        doubted_at: Option<Timestamp>,
-    ) -> Clock {
+    /// The clock for a decision about a group on what was read at `now`. The last mark counts only while it is fresh, by the coordinator's time
+    /// and by the store's.
+    pub(super) fn clock(&mut self, coordinator: usize, group: usize, now: Timestamp) -> Clock {
         let gap = self.setup.gap_ms;
         let fresh = self.coordinators[coordinator].mark.filter(|seen| {
             self.now - seen.asked_ms <= gap && now.since(seen.mark.seen) <= Millis::new(gap)
@@ -43,7 +39,23 @@ impl World {
         Clock {
             now,
             coordination_since: since.unwrap_or(now),
-            doubted_at,
+            doubted_at: self.doubted_at(coordinator, group),
         }
+    }
+
+    /// When the store last showed that it may have lost writes, as far as this coordinator knows of a group (rule C8).
+    pub(super) fn doubted_at(&self, coordinator: usize, group: usize) -> Option<Timestamp> {
+        let it = &self.coordinators[coordinator];
+        let task = &it.tasks[group];
+        let of_history = task.cached.as_ref().and_then(|it| it.snapshot.doubted_at);
+        let of_all = it.mark.and_then(|seen| seen.mark.doubted_at);
+        of_history.max(task.went_back_at).max(of_all)
+    }
+
+    /// Tells all coordinators that the store has lost writes. Says whether they will hear of it.
+    pub(super) fn spread_doubt(&mut self, coordinator: usize, at: Timestamp) -> bool {
+        let is_hidden = self.options.store_faults.hidden_doubt;
+        is_hidden
+            || (self.store.doubt(at, self.now).is_ok() && self.refresh_mark(coordinator).is_some())
     }
 }

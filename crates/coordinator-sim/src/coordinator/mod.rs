@@ -5,13 +5,15 @@ mod ask;
 mod chore;
 mod long_way;
 mod mark;
+mod short_way;
 mod task;
 
 use std::collections::VecDeque;
 
 use coordinator_core::Group;
+use coordinator_core::numbers::GroupEpoch;
 use coordinator_core::time::Timestamp;
-use store::Snapshot;
+use store::{Snapshot, Stamp};
 
 pub(crate) use ask::Ask;
 pub(crate) use chore::Chore;
@@ -23,13 +25,23 @@ pub(crate) use task::Stage;
 pub(crate) struct Cached {
     pub(crate) snapshot: Snapshot,
     pub(crate) group: Group,
-    pub(crate) doubted_at: Option<Timestamp>,
+}
+
+/// The last loss of writes that a record tells of, or that shows in its being read (rule C8).
+pub(crate) fn doubt_of(snapshot: &Snapshot) -> Option<Timestamp> {
+    snapshot.doubted_at.max(snapshot.record.lineage.doubted_at)
 }
 
 /// The work on one group.
 #[derive(Debug, Default)]
 pub(crate) struct Task {
     pub(crate) cached: Option<Cached>,
+    /// The latest version of the record that is known of.
+    pub(crate) latest: Option<Stamp>,
+    /// The highest group epoch that was seen (rule C7).
+    pub(crate) known_epoch: GroupEpoch,
+    /// When the store last had an older record than was known of (rule C8).
+    pub(crate) went_back_at: Option<Timestamp>,
     pub(crate) queue: VecDeque<Ask>,
     pub(crate) stage: Stage,
     /// How often the asks in hand have lost a race.

@@ -9,7 +9,7 @@ use store::Snapshot;
 
 use super::{Ask, Cached};
 use crate::convert;
-use crate::record_store::{Renewed, Seen, Trouble};
+use crate::record_store::Trouble;
 use crate::world::World;
 
 /// How often a change that lost a race is tried again.
@@ -98,22 +98,44 @@ impl World {
     }
 
     /// Takes over what was read.
-    pub(super) fn see(&mut self, coordinator: usize, group: usize, seen: Seen) {
-        self.coordinators[coordinator].tasks[group].cached = self.restore(group, seen);
+    pub(super) fn see(&mut self, coordinator: usize, group: usize, snapshot: Snapshot) {
+        self.note_stamp(coordinator, group, &snapshot);
+        let restored = self.restore(group, snapshot);
+        let task = &mut self.coordinators[coordinator].tasks[group];
+        task.cached = restored.map(|mut cached| {
+            cached.group = cached.group.knowing(task.known_epoch);
+            task.known_epoch = cached.group.known_epoch();
+            cached
+        });
+    }
+
+    /// Takes over what this coordinator committed itself.
+    pub(super) fn keep(&mut self, coordinator: usize, group: usize, cached: Cached) {
+        self.note_stamp(coordinator, group, &cached.snapshot);
+        let task = &mut self.coordinators[coordinator].tasks[group];
+        task.known_epoch = cached.group.known_epoch();
+        task.cached = Some(cached);
+    }
+
+    /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision.
+    fn note_stamp(&mut self, coordinator: usize, group: usize, snapshot: &Snapshot) {
+        let is_hidden = self.options.store_faults.hidden_doubt;
+        let task = &mut self.coordinators[coordinator].tasks[group];
+        let found = &snapshot.stamp;
+        let is_older = task.latest.as_ref().is_some_and(|latest| {
+            found.revision < latest.revision
+                || (found.revision == latest.revision && found.etag != latest.etag)
+        });
+        if is_older && !is_hidden {
+            task.went_back_at = snapshot.clone().doubted().doubted_at;
+        }
+        task.latest = Some(found.clone());
     }
 
     /// A group as it was read; nothing where no decision could have led to it (rule C6).
-    pub(super) fn restore(&mut self, group: usize, seen: Seen) -> Option<Cached> {
-        let Seen {
-            snapshot,
-            doubted_at,
-        } = seen;
+    pub(super) fn restore(&mut self, group: usize, snapshot: Snapshot) -> Option<Cached> {
         match Group::restore((*snapshot.record).clone(), self.setup.settings) {
-            Ok(group) => Some(Cached {
-                snapshot,
-                group,
-                doubted_at,
-            }),
+            Ok(group) => Some(Cached { snapshot, group }),
             Err(error) => {
                 self.found_unreadable(group, &error);
                 None
@@ -152,92 +174,6 @@ impl World {
         }
     }
 
-    fn judge(&mut self, coordinator: usize, group: usize, asks: Vec<Ask>) {
-        let wants_leases = asks.iter().any(|ask| matches!(ask, Ask::Tick));
-        if wants_leases || self.coordinators[coordinator].tasks[group].cached.is_none() {
-            match self.store.load(group, self.now) {
-                Ok(seen) => self.see(coordinator, group, seen),
-                Err(_) => return self.give_up(coordinator, group, asks),
-            }
-        }
-        let Some(cached) = self.coordinators[coordinator].tasks[group].cached.clone() else {
-            return self.give_up(coordinator, group, asks);
-        };
-        let mut quiet = Vec::new();
-        let mut renews = Vec::new();
-        for ask in &asks {
-            match ask {
-                Ask::Heartbeat { heartbeat, .. } => {
-                    let Some(step) = cached.group.decide_steady(heartbeat, cached.doubted_at)
-                    else {
-                        break;
-                    };
-                    renews.extend(step.renews_lease.then(|| heartbeat.member.clone()));
-                    quiet.push((ask.clone(), Some(step.reply)));
-                }
-                Ask::Tick => {
-                    let clock = self.clock(coordinator, cached.snapshot.now, cached.doubted_at);
-                    let step = ask
-                        .input(&cached.group)
-                        .and_then(|input| cached.group.decide(clock, &input).ok());
-                    if step.is_none_or(|step| !step.writes.is_empty()) {
-                        break;
-                    }
-                    quiet.push((ask.clone(), None));
-                }
-                Ask::Input(_) | Ask::Join { .. } => break,
-            }
-        }
-        let task = &mut self.coordinators[coordinator].tasks[group];
-        task.stage = if quiet.len() < asks.len() {
-            Stage::Begin(asks)
-        } else if quiet.iter().all(|(_, reply)| reply.is_none()) {
-            Stage::Idle
-        } else {
-            Stage::Confirm { quiet, renews }
-        };
-    }
-
-    /// One step of the store: the record is the known one, and the leases are renewed.
-    fn confirm(
-        &mut self,
-        coordinator: usize,
-        group: usize,
-        quiet: Vec<(Ask, Option<HeartbeatReply>)>,
-        renews: &[MemberId],
-    ) {
-        let Some(cached) = &self.coordinators[coordinator].tasks[group].cached else {
-            return self.try_again(
-                coordinator,
-                group,
-                quiet.into_iter().map(|(ask, _)| ask).collect(),
-            );
-        };
-        let (known, doubt): (&Snapshot, _) = (&cached.snapshot, cached.doubted_at);
-        let lease = self.setup.settings.member_lease_ttl();
-        match self
-            .store
-            .renew(group, known, doubt, renews, lease, self.now)
-        {
-            Ok(Renewed::Done) => {
-                self.counts.renewals += 1;
-                let said = quiet
-                    .into_iter()
-                    .map(|(ask, reply)| (ask, reply.map(Reply::Heartbeat)));
-                self.coordinators[coordinator].tasks[group].stage = Stage::Answer(said.collect());
-            }
-            Ok(Renewed::Stale(seen)) => {
-                self.see(coordinator, group, seen);
-                self.try_again(
-                    coordinator,
-                    group,
-                    quiet.into_iter().map(|(ask, _)| ask).collect(),
-                );
-            }
-            Err(_) => self.give_up(coordinator, group, quiet.into_iter().map(|(ask, _)| ask)),
-        }
-    }
-
     fn begin(&mut self, coordinator: usize, group: usize, asks: Vec<Ask>) {
         let (now, limit) = (self.now, self.setup.lock_ms);
         let begun = self.store.begin(group, now, limit);
@@ -248,9 +184,9 @@ impl World {
                 let stage = Stage::Decide {
                     asks,
                     token: begun.token,
-                    now: begun.seen.snapshot.now,
+                    now: begun.snapshot.now,
                 };
-                self.see(coordinator, group, begun.seen);
+                self.see(coordinator, group, begun.snapshot);
                 self.coordinators[coordinator].tasks[group].stage = stage;
             }
             Err(Trouble::Locked) if now < *task.waits_since.get_or_insert(now) + limit => {

@@ -87,14 +87,9 @@ impl PlainClient {
                     self.hear(now, &sent, &response, &mut actions);
                 }
             }
-            Event::RequestFailed { request_id, .. } => {
-                if self
-                    .sent
-                    .take_if(|sent| sent.request_id == request_id)
-                    .is_some()
-                {
-                    self.send_at = now.plus(self.heartbeat_ms / 2);
-                }
+            Event::RequestFailed { request_id, .. } if self.waits_for(&request_id) => {
+                self.sent = None;
+                self.send_at = now.plus(self.heartbeat_ms / 2);
             }
             Event::WorkerStopped { shard, grant } => {
                 let is_it = self
@@ -115,6 +110,11 @@ impl PlainClient {
         }
         self.go_on(now, &mut actions);
         actions
+    }
+
+    fn waits_for(&self, request_id: &str) -> bool {
+        let sent = self.sent.as_ref();
+        sent.is_some_and(|sent| sent.request_id == request_id)
     }
 
     fn end_lease_if_over(&mut self, now: MonotonicMillis, actions: &mut Vec<Action>) {

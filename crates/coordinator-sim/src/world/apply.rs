@@ -1,15 +1,10 @@
 //! Actions, carried out. One that does not apply changes nothing.
 
-use coordinator_core::input::Input;
-use coordinator_core::names::ReshardingId;
-use coordinator_core::numbers::ShardCount;
-
-use super::{Producer, World};
+use super::World;
 use crate::action::Action;
 use crate::coordinator::{Ask, Coordinator};
 use crate::member::Life;
 use crate::record_store::LostAnswer;
-use crate::setup::MOST_SHARDS;
 
 /// More stages than any work has.
 const ALL_STAGES: usize = 40;
@@ -132,7 +127,7 @@ impl World {
                 });
             }
             Action::FailOver { behind } => {
-                self.store.fail_over(behind, now);
+                self.store.fail_over(behind);
                 self.saw_fail_over();
             }
             Action::JumpClock { ms } => self.store.jump(ms),
@@ -215,23 +210,6 @@ impl World {
         }
     }
 
-    /// A producer that finds no stream asks where to publish (NOMKSTREAM).
-    fn publish(&mut self, producer: usize, key: u32) {
-        let Some(Producer { count }) = self.producers.get(producer).copied() else {
-            return;
-        };
-        if count == 0 || !self.streams.publish(key % count) {
-            self.refresh(producer);
-        }
-    }
-
-    pub(crate) fn refresh(&mut self, producer: usize) {
-        let count = self.store.record(0).shard_count.get();
-        if let Some(producer) = self.producers.get_mut(producer) {
-            producer.count = count;
-        }
-    }
-
     fn pause_process(&mut self, process: usize, ms: u64) {
         let until = self.now + ms;
         if let Some(process) = self
@@ -266,45 +244,6 @@ impl World {
         let until = self.now + hold_ms;
         if let Some(it) = self.coordinators.get_mut(coordinator) {
             it.chore_ready_at = until;
-        }
-    }
-
-    /// An operator asks for a change. All groups are looked at first, and the first one decides whether it is taken on; the others follow.
-    fn scale(&mut self, coordinator: usize, target: u32) {
-        let is_free =
-            (0..self.setup.groups).all(|group| self.store.record(group).migration.is_none());
-        if target > MOST_SHARDS || !is_free || self.store.is_away(self.now) {
-            return;
-        }
-        self.changes += 1;
-        let input = Input::ScaleRequested {
-            resharding: ReshardingId::new(&format!("reshard-{}", self.changes)),
-            target: ShardCount::new(target),
-        };
-        self.ask_first_group(coordinator, input);
-    }
-
-    /// Only where there is one group: of two, one may go further while the other is asked.
-    fn roll_back(&mut self, coordinator: usize) {
-        let active = self
-            .store
-            .record(0)
-            .migration
-            .as_ref()
-            .map(|migration| migration.id.clone());
-        if let Some(resharding) = active.filter(|_| self.setup.groups == 1) {
-            self.ask_first_group(coordinator, Input::RollbackRequested { resharding });
-        }
-    }
-
-    fn ask_first_group(&mut self, coordinator: usize, input: Input) {
-        let now = self.now;
-        if let Some(it) = self
-            .coordinators
-            .get_mut(coordinator)
-            .filter(|it| it.is_awake(now))
-        {
-            it.tasks[0].queue.push_back(Ask::Input(Box::new(input)));
         }
     }
 }

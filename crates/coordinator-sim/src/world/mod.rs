@@ -3,6 +3,7 @@
 
 mod apply;
 mod network;
+mod operators;
 mod processes;
 mod time;
 mod watch;

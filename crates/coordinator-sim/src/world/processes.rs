@@ -14,17 +14,14 @@ impl World {
         let Some(plan) = self.setup.members.get(member).cloned() else {
             return;
         };
-        let earlier = self
-            .processes
-            .iter_mut()
-            .filter(|process| process.member == member);
-        let mut count = 0;
-        for process in earlier {
-            process.is_replaced = true;
-            count += 1;
-        }
-        if count >= MOST_PROCESSES {
+        let earlier = || 0..self.processes.len();
+        let of_member = |index: &usize| self.processes[*index].member == member;
+        let earlier: Vec<usize> = earlier().filter(of_member).collect();
+        if earlier.len() >= MOST_PROCESSES {
             return;
+        }
+        for index in earlier {
+            self.processes[index].is_replaced = true;
         }
         let index = self.processes.len();
         let client = if plan.is_plain {
@@ -149,11 +146,10 @@ impl World {
         if process.is_paused() {
             return process.inbox.push(event);
         }
-        let of = match &event {
-            Event::AnswerReceived { request_id, .. } | Event::RequestFailed { request_id, .. } => {
-                request_id
-            }
-            _ => return,
+        let (Event::AnswerReceived { request_id: of, .. }
+        | Event::RequestFailed { request_id: of, .. }) = &event
+        else {
+            return;
         };
         // The driver drops what answers an earlier request.
         if process

@@ -2,7 +2,8 @@
 //! is drawn at random.
 
 use super::World;
-use crate::coordinator::Ask;
+use crate::coordinator::{Ask, Coordinator};
+use crate::member::Process;
 
 /// How long a stage of a coordinator's work takes by itself.
 const STAGE_MS: u64 = 3;
@@ -24,11 +25,8 @@ impl World {
     }
 
     fn next_moment(&self) -> u64 {
-        let processes = self
-            .processes
-            .iter()
-            .filter_map(|process| process.wakes_at());
-        let coordinators = self.coordinators.iter().filter_map(|it| it.wakes_at());
+        let processes = self.processes.iter().filter_map(Process::wakes_at);
+        let coordinators = self.coordinators.iter().filter_map(Coordinator::wakes_at);
         processes.chain(coordinators).min().unwrap_or(u64::MAX)
     }
 

@@ -1,9 +1,10 @@
 //! Which action comes next, drawn at random from what makes sense in the world as it is. It changes nothing.
 
-use crate::action::{Action, ShownLag};
+mod trouble;
+
+use crate::action::Action;
 use crate::choices::Choices;
 use crate::options::Options;
-use crate::setup::MOST_SHARDS;
 use crate::world::{COORDINATORS, World};
 
 /// More stages than any work has.
@@ -16,6 +17,8 @@ pub(crate) struct Schedule {
     weights: [u32; 15],
     loses_writes: bool,
     jumps: bool,
+    /// A process that hears nothing, and for how many more actions.
+    deaf: Option<(usize, usize)>,
 }
 
 impl Schedule {
@@ -42,11 +45,13 @@ impl Schedule {
             ],
             loses_writes: options.lost_writes,
             jumps: options.clock_jumps,
+            deaf: None,
         }
     }
 
     /// The next action.
     pub(crate) fn next(&mut self, world: &World) -> Action {
+        self.choose_deaf(world);
         let drawn = match self.choices.weighted(&self.weights) {
             0 => None,
             1 => self.exchange(world),
@@ -65,6 +70,22 @@ impl Schedule {
             _ => Some(self.lag(world)),
         };
         drawn.unwrap_or_else(|| self.time(world))
+    }
+
+    /// Now and then a process is cut off for longer than chance alone would do it; what it says still arrives.
+    fn choose_deaf(&mut self, world: &World) {
+        self.deaf = match self.deaf {
+            Some((process, left)) if left > 0 => Some((process, left - 1)),
+            _ if self.choices.chance(2) => {
+                let left = self.choices.below(60) + 10;
+                self.living(world).map(|process| (process, left))
+            }
+            _ => None,
+        };
+    }
+
+    fn hears(&self, index: usize) -> bool {
+        self.deaf.is_none_or(|(deaf, _)| deaf != index)
     }
 
     fn coordinator(&mut self) -> usize {
@@ -95,7 +116,10 @@ impl Schedule {
     }
 
     fn hearer(&mut self, world: &World) -> Option<usize> {
-        self.process_with(world, |index| world.network.under_way(index).1 > 0)
+        let deaf = self.deaf.map(|(deaf, _)| deaf);
+        self.process_with(world, |index| {
+            deaf != Some(index) && world.network.under_way(index).1 > 0
+        })
     }
 
     fn living(&mut self, world: &World) -> Option<usize> {
@@ -103,7 +127,7 @@ impl Schedule {
     }
 
     fn exchange(&mut self, world: &World) -> Option<Action> {
-        let process = self.sender(world)?;
+        let process = self.sender(world).filter(|process| self.hears(*process))?;
         let coordinator = self.coordinator();
         Some(Action::Exchange {
             process,
@@ -206,125 +230,5 @@ impl Schedule {
         // The least common multiple of all counts, so that every shard is as likely.
         let key = u32::try_from(self.choices.below(60)).unwrap_or(0);
         Action::Publish { producer, key }
-    }
-
-    fn pause(&mut self, world: &World) -> Option<Action> {
-        let process = self.living(world)?;
-        let lease = world.setup.lease_ms;
-        let ms = if self.choices.chance(50) {
-            self.choices.within(1, lease / 2)
-        } else {
-            self.choices.within(lease / 2, lease * 2)
-        };
-        Some(Action::PauseProcess { process, ms })
-    }
-
-    fn process(&mut self, world: &World) -> Option<Action> {
-        let member = self.choices.below(world.setup.members.len());
-        Some(match self.choices.below(10) {
-            0..=1 => Action::Crash {
-                process: self.living(world)?,
-            },
-            2 => Action::ShutDown {
-                process: self.living(world)?,
-            },
-            3 => Action::Start {
-                member,
-                beside: true,
-            },
-            _ => Action::Start {
-                member,
-                beside: false,
-            },
-        })
-    }
-
-    fn coordinator_trouble(&mut self, world: &World) -> Action {
-        let coordinator = self.coordinator();
-        let up = world.coordinators.iter().filter(|it| it.is_up).count();
-        if !world.coordinators[coordinator].is_up {
-            return Action::StartCoordinator { coordinator };
-        }
-        let lease = world.setup.lease_ms;
-        match self.choices.below(6) {
-            0..=1 if up == COORDINATORS || self.choices.chance(30) => {
-                Action::CrashCoordinator { coordinator }
-            }
-            2 => Action::PauseCoordinator {
-                coordinator,
-                ms: self.choices.within(lease / 2, lease * 2),
-            },
-            _ => Action::PauseCoordinator {
-                coordinator,
-                ms: self.choices.within(1, lease / 2),
-            },
-        }
-    }
-
-    fn store_trouble(&mut self, world: &World) -> Action {
-        let lease = world.setup.lease_ms;
-        match self.choices.below(10) {
-            0..=1 => Action::StoreAway {
-                ms: self.choices.within(1, lease / 3),
-            },
-            2 => Action::StoreAway {
-                ms: self.choices.within(1, lease * 3 / 2),
-            },
-            3..=4 if self.loses_writes => Action::FailOver {
-                behind: self.choices.below(6),
-            },
-            5 if self.jumps => {
-                let by = i64::try_from(self.choices.within(world.setup.gap_ms * 2, lease * 4))
-                    .unwrap_or(0);
-                Action::JumpClock {
-                    ms: if self.choices.chance(50) { by } else { -by },
-                }
-            }
-            _ => Action::LoseCommitAnswer {
-                is_applied: self.choices.chance(60),
-                is_read_back: self.choices.chance(50),
-            },
-        }
-    }
-
-    fn admin(&mut self) -> Action {
-        let coordinator = self.coordinator();
-        if self.choices.chance(30) {
-            return Action::RollBack { coordinator };
-        }
-        let target = match self.choices.below(8) {
-            0 => 0,
-            _ => u32::try_from(self.choices.below(MOST_SHARDS as usize)).unwrap_or(0) + 1,
-        };
-        Action::Scale {
-            coordinator,
-            target,
-        }
-    }
-
-    fn chore(&mut self) -> Action {
-        Action::Chore {
-            coordinator: self.coordinator(),
-            stages: self.choices.below(6) + 1,
-            hold_ms: if self.choices.chance(70) {
-                0
-            } else {
-                self.choices.within(1, 4_000)
-            },
-        }
-    }
-
-    fn lag(&mut self, world: &World) -> Action {
-        let lags = [
-            ShownLag::True,
-            ShownLag::Unknown,
-            ShownLag::Zero,
-            ShownLag::TooHigh,
-        ];
-        Action::BendLag {
-            shard: u32::try_from(self.choices.below(MOST_SHARDS as usize)).unwrap_or(0),
-            group: self.choices.below(world.setup.groups),
-            lag: lags[self.choices.below(lags.len())],
-        }
     }
 }

@@ -1,6 +1,9 @@
 //! The store of group records as a simulation needs it: the meaning of the real ones in single steps, and ways to fail that those have.
 //! It decides nothing about groups.
 
+mod commit;
+mod mark;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -8,8 +11,9 @@ use coordinator_core::names::MemberId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
-use coordinator_core::write::Write;
-use store::{Commit, Effects, Etag, Snapshot, Stamp};
+use store::{Etag, Snapshot, Stamp};
+
+pub(crate) use mark::Mark;
 
 use crate::choices::mix;
 use crate::options::StoreFaults;
@@ -25,13 +29,8 @@ struct Kept {
     record: Arc<GroupRecord>,
     stamp: Stamp,
     leases: BTreeMap<MemberId, Timestamp>,
-}
-
-/// The mark of rule M6, and the moment it was last refreshed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
-    pub(crate) since: Timestamp,
-    pub(crate) seen: Timestamp,
+    /// The history of the store in which the record was written (rule C8).
+    history: u64,
 }
 
 /// Everything that a fail-over takes back together.
@@ -58,15 +57,7 @@ pub(crate) struct LostAnswer {
 #[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) token: u64,
-    pub(crate) seen: Seen,
-}
-
-/// A group that was read.
-#[derive(Debug)]
-pub(crate) struct Seen {
     pub(crate) snapshot: Snapshot,
-    /// When the store last showed that it may have lost writes (rule C8).
-    pub(crate) doubted_at: Option<Timestamp>,
 }
 
 /// Why the store did not do it.
@@ -84,7 +75,7 @@ pub(crate) enum Trouble {
 #[derive(Debug)]
 pub(crate) enum Renewed {
     Done,
-    Stale(Seen),
+    Stale(Snapshot),
 }
 
 /// See the module.
@@ -98,7 +89,8 @@ pub(crate) struct RecordStore {
     ahead_ms: i64,
     pub(crate) away_until_ms: u64,
     pub(crate) lost_answer: Option<LostAnswer>,
-    doubted_at: Option<Timestamp>,
+    /// Rises with every fail-over.
+    history: u64,
     faults: StoreFaults,
 }
 
@@ -116,7 +108,7 @@ impl RecordStore {
             ahead_ms: START_MS,
             away_until_ms: 0,
             lost_answer: None,
-            doubted_at: None,
+            history: 0,
             faults,
         };
         for record in records {
@@ -128,6 +120,7 @@ impl RecordStore {
                 record: Arc::new(record),
                 stamp,
                 leases: BTreeMap::new(),
+                history: 0,
             });
         }
         store.remember();
@@ -164,21 +157,15 @@ impl RecordStore {
         &self.contents.groups[group].record
     }
 
-    fn see(&self, group: usize, true_ms: u64) -> Seen {
+    fn see(&self, group: usize, true_ms: u64) -> Snapshot {
         let kept = &self.contents.groups[group];
-        let now = self.now(true_ms);
-        Seen {
-            snapshot: Snapshot::assemble(&kept.record, &kept.leases, kept.stamp.clone(), now),
-            doubted_at: self.doubt(),
-        }
-    }
-
-    fn doubt(&self) -> Option<Timestamp> {
-        self.doubted_at.filter(|_| !self.faults.hidden_doubt)
+        let (stamp, now) = (kept.stamp.clone(), self.now(true_ms));
+        let is_of_this_history = kept.history == self.history || self.faults.hidden_doubt;
+        Snapshot::assemble(&kept.record, &kept.leases, stamp, now, is_of_this_history)
     }
 
     /// Reads a group with its leases.
-    pub(crate) fn load(&self, group: usize, true_ms: u64) -> Result<Seen, Trouble> {
+    pub(crate) fn load(&self, group: usize, true_ms: u64) -> Result<Snapshot, Trouble> {
         if self.is_away(true_ms) {
             return Err(Trouble::Away);
         }
@@ -204,7 +191,7 @@ impl RecordStore {
         self.locks[group] = Some(Lock { token, until });
         Ok(Begun {
             token,
-            seen: self.see(group, true_ms),
+            snapshot: self.see(group, true_ms),
         })
     }
 
@@ -215,79 +202,11 @@ impl RecordStore {
         }
     }
 
-    /// Writes a record and what belongs to it: all or nothing. The second part says whether it was written, whatever the caller learns.
-    pub(crate) fn commit(
-        &mut self,
-        group: usize,
-        token: u64,
-        commit: &Commit<'_>,
-        true_ms: u64,
-    ) -> (Result<Stamp, Trouble>, bool) {
-        if self.is_away(true_ms) {
-            return (Err(Trouble::Away), false);
-        }
-        let lost = self.lost_answer.take();
-        if lost.is_some_and(|lost| !lost.is_applied) {
-            return (Err(Trouble::Away), false);
-        }
-        let outcome = self.try_commit(group, token, commit, self.now(true_ms));
-        self.release(group, token, true_ms);
-        let is_written = outcome.is_ok();
-        if lost.is_some_and(|lost| !lost.is_read_back) {
-            return (Err(Trouble::Away), is_written);
-        }
-        (outcome, is_written)
-    }
-
-    fn try_commit(
-        &mut self,
-        group: usize,
-        token: u64,
-        commit: &Commit<'_>,
-        now: Timestamp,
-    ) -> Result<Stamp, Trouble> {
-        let is_ours = self.locks[group].is_some_and(|lock| lock.token == token && now < lock.until);
-        let kept = &self.contents.groups[group];
-        let is_expected = kept.stamp == commit.expected.stamp;
-        if !self.faults.commit_without_stamp_check && !(is_ours && is_expected) {
-            return Err(Trouble::Conflict);
-        }
-        let effects = Effects::of(commit);
-        let mut judged = effects.judged.iter();
-        let is_judged_rightly =
-            judged.all(|(member, seen)| kept.leases.get(*member) == seen.as_ref());
-        if !is_judged_rightly && !self.faults.commit_without_lease_check {
-            return Err(Trouble::Conflict);
-        }
-        let etag = self.etag();
-        let kept = &mut self.contents.groups[group];
-        set_leases(&mut kept.leases, &effects);
-        kept.record = Arc::new(commit.record.clone());
-        kept.stamp = Stamp {
-            revision: kept.stamp.revision.next(),
-            etag,
-        };
-        let stamp = kept.stamp.clone();
-        self.raise_doubt(commit.writes);
-        self.remember();
-        Ok(stamp)
-    }
-
-    /// A member knew more than the store: then every group is in doubt (rule C8).
-    fn raise_doubt(&mut self, writes: &[Write]) {
-        for write in writes {
-            if let Write::WritesDoubted { at, .. } = write {
-                self.doubted_at = self.doubted_at.max(Some(*at));
-            }
-        }
-    }
-
     /// Renews leases if the record is still the known one. An empty list confirms the record.
     pub(crate) fn renew(
         &mut self,
         group: usize,
         known: &Snapshot,
-        doubt: Option<Timestamp>,
         members: &[MemberId],
         lease: Millis,
         true_ms: u64,
@@ -295,7 +214,9 @@ impl RecordStore {
         if self.is_away(true_ms) {
             return Err(Trouble::Away);
         }
-        let is_known = self.contents.groups[group].stamp == known.stamp && self.doubt() == doubt;
+        let kept = &self.contents.groups[group];
+        let is_of_this_history = kept.history == self.history || self.faults.hidden_doubt;
+        let is_known = kept.stamp == known.stamp && is_of_this_history;
         if !is_known && !self.faults.renew_without_stamp_check {
             return Ok(Renewed::Stale(self.see(group, true_ms)));
         }
@@ -308,27 +229,6 @@ impl RecordStore {
         Ok(Renewed::Done)
     }
 
-    /// Says that a coordinator is watching (rule M6).
-    pub(crate) fn watch_over(&mut self, gap: Millis, true_ms: u64) -> Result<Mark, Trouble> {
-        if self.is_away(true_ms) {
-            return Err(Trouble::Away);
-        }
-        let now = self.now(true_ms);
-        let unbroken = self
-            .contents
-            .mark
-            .filter(|mark| mark.seen <= now && now.since(mark.seen) <= gap);
-        let since = unbroken.map_or(now, |mark| mark.since);
-        let since = if self.faults.watch_without_gaps {
-            Timestamp::default()
-        } else {
-            since
-        };
-        let mark = Mark { since, seen: now };
-        self.contents.mark = Some(mark);
-        Ok(mark)
-    }
-
     fn remember(&mut self) {
         if self.past.len() == PAST {
             self.past.pop_front();
@@ -336,28 +236,15 @@ impl RecordStore {
         self.past.push_back(self.contents.clone());
     }
 
-    /// A replica takes over that had not heard of the last commits, nor of the renewals since: record, leases and mark go back together. That
-    /// it happened shows in everything that is read from then on (rule C8). Rights to change groups are forgotten.
-    pub(crate) fn fail_over(&mut self, behind: usize, true_ms: u64) {
+    /// A replica takes over that had not heard of the last commits, nor of the renewals since: record, leases and mark go back together, and
+    /// another history begins (rule C8). Rights to change groups are forgotten.
+    pub(crate) fn fail_over(&mut self, behind: usize) {
         let keep = self.past.len().saturating_sub(behind).max(1);
         self.past.truncate(keep);
         if let Some(contents) = self.past.back() {
             self.contents = contents.clone();
         }
         self.locks.fill(None);
-        self.doubted_at = self.doubted_at.max(Some(self.now(true_ms)));
-    }
-}
-
-/// Of two deadlines the later counts where a lease was renewed meanwhile: it was promised.
-fn set_leases(leases: &mut BTreeMap<MemberId, Timestamp>, effects: &Effects<'_>) {
-    for (member, lease) in &effects.leases {
-        let current = leases.get(*member).copied();
-        let renewed = current.filter(|_| current != lease.seen);
-        let deadline = renewed.map_or(lease.deadline, |renewed| renewed.max(lease.deadline));
-        leases.insert((*member).clone(), deadline);
-    }
-    for member in &effects.dropped_leases {
-        leases.remove(*member);
+        self.history += 1;
     }
 }
