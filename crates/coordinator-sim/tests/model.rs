@@ -104,3 +104,9 @@ fn clients_neither_name_nor_number_anything() {
 fn two_processes_have_one_id_and_two_coordinators_decide() {
     search("split twins");
 }
+
+/// Rules E6 and H5.
+#[test]
+fn the_store_goes_back_between_two_plain_processes_of_one_id() {
+    search("lost twins");
+}

@@ -144,6 +144,8 @@ fn snapshot(stored: &Stored, now: Timestamp) -> Snapshot {
             etag: Etag::from_stored("model"),
         },
         now,
+        // What a commit does beside the record does not depend on it.
+        doubted_at: None,
     }
 }
 

@@ -27,6 +27,7 @@ pub fn configurations() -> Vec<Configuration> {
         store::lost_writes(),
         store::lost_release(),
         store::lost_epochs(),
+        store::lost_twins(),
         migrations::scale_in(),
         migrations::scale_out(),
     ]

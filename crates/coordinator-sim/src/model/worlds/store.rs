@@ -96,3 +96,25 @@ pub(super) fn lost_epochs() -> Configuration {
         ..Configuration::quiet("lost epochs")
     }
 }
+
+/// The same with clients that do not name their process: which of two is the member is not to be seen from what they say.
+pub(super) fn lost_twins() -> Configuration {
+    Configuration {
+        members: 1,
+        shards: 1,
+        bounds: Bounds {
+            time: 3,
+            losses: 1,
+            twins: 1,
+            ..Bounds::default()
+        },
+        is_plain: true,
+        reaches: &[
+            Reached::WritesDoubted,
+            Reached::QuarantineOpened,
+            Reached::HoldEnded,
+            Reached::CorrectionOpened,
+        ],
+        ..Configuration::quiet("lost twins")
+    }
+}
