@@ -172,13 +172,17 @@ impl World {
         }
     }
 
-    /// Rule C4, from outside: when a round ends, nobody waits for a shard.
+    /// Rule C4, from outside: at the moment at which a round ends, nobody waits for a shard.
     fn look_at_rounds(state: &mut State, pending: &Pending) {
-        let mut writes = pending.writes.iter();
-        let after = &pending.after;
-        let waits = |id| after.pending(id).next().is_some();
-        if writes.any(|write| matches!(write, Write::CorrectionClosed))
-            && after.live_members().any(|(id, _)| waits(id))
+        let is_end = |write: &Write| matches!(write, Write::CorrectionClosed);
+        let Some(end) = pending.writes.iter().position(is_end) else {
+            return;
+        };
+        let mut group = pending.base.group.clone();
+        group.apply(&pending.writes[..=end]);
+        if group
+            .live_members()
+            .any(|(id, _)| group.pending(id).next().is_some())
         {
             state.accuse("C4", "a round ends while a member waits for a shard");
         }
