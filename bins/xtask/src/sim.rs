@@ -112,7 +112,7 @@ fn try_run(arguments: &SimArguments) -> Result<ExitCode, Box<dyn std::error::Err
         println!("{}", outcome.counts);
         return Ok(verdict(&outcome, &command, &events()));
     }
-    let outcome = if arguments.seeds == 1 {
+    let failed = if arguments.seeds == 1 {
         let events = || events_of(arguments.seed, &options, None);
         write_events(arguments.events.as_deref(), events)?;
         let outcome = simulate(arguments.seed, &options);
@@ -125,7 +125,7 @@ fn try_run(arguments: &SimArguments) -> Result<ExitCode, Box<dyn std::error::Err
         println!("{}", fleet.counts);
         fleet.failed
     };
-    match outcome {
+    match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(failed) => {
             explain(

@@ -31,6 +31,8 @@ pub(crate) fn demand_rest(world: &mut World) {
 fn end_faults(world: &mut World) {
     world.note("calm", || "faults stop".to_owned());
     world.network.lose_everything();
+    // No message of an earlier process is under way any more.
+    world.most_processes = usize::MAX;
     world.store.away_until_ms = 0;
     world.store.lost_answer = None;
     world.streams.show_true_lags();
@@ -62,6 +64,9 @@ fn round(world: &mut World) {
         });
     }
     for process in 0..world.processes.len() {
+        if world.violation.is_some() {
+            return;
+        }
         if world.processes[process].is_over() {
             continue;
         }

@@ -6,8 +6,10 @@ use crate::{TestCode, TextFile, Violation};
 
 /// The pages whose tables list ids, with the status of each in the last column.
 pub const PAGES: [&str; 2] = ["docs/invariants.md", "docs/cases.md"];
-/// The status of what is not built yet.
+/// The status of what is not built yet; that of what the rules decide and nothing carries out yet; and that of what works.
 const LATER: &str = "later";
+const DECIDED: &str = "decided";
+const BUILT: &str = "built";
 /// The folder of the scripts that are run as tests.
 const SCRIPTS: &str = "fixtures/core/";
 
@@ -54,11 +56,13 @@ impl Ids {
         if !is_id(id) {
             return;
         }
-        if !matches!(status, "built" | LATER) {
+        if !matches!(status, BUILT | DECIDED | LATER) {
             self.violations.push(Violation::at(
                 &file.path,
                 number,
-                format!("the status of {id} is `{status}`, not `built` or `{LATER}`"),
+                format!(
+                    "the status of {id} is `{status}`, not `{BUILT}`, `{DECIDED}` or `{LATER}`"
+                ),
             ));
         }
         let listed = Listed {
@@ -76,7 +80,7 @@ impl Ids {
     }
 }
 
-/// Every listed id that is built is named by a test.
+/// Every listed id that is built, or at least decided, is named by a test.
 #[must_use]
 pub fn check_named(ids: &Ids, files: &[TextFile]) -> Vec<Violation> {
     let mut named = BTreeSet::new();
@@ -207,6 +211,14 @@ mod tests {
     }
 
     #[test]
+    fn a_decided_rule_that_no_test_names_is_found() {
+        let ids = Ids::read(&[page(
+            "| id | rule | status |\n|---|---|---|\n| Q1 | one | decided |\n",
+        )]);
+        assert_eq!(check_named(&ids, &[]).len(), 1);
+    }
+
+    #[test]
     fn a_built_rule_that_no_test_names_is_found() {
         let ids = Ids::read(&[page(PAGE)]);
         assert_eq!(
@@ -271,7 +283,7 @@ mod tests {
             messages(&found),
             [
                 "Q3 is listed before, in docs/invariants.md:1",
-                "the status of Q4 is `soon`, not `built` or `later`"
+                "the status of Q4 is `soon`, not `built`, `decided` or `later`"
             ]
         );
     }

@@ -36,7 +36,6 @@ impl Group {
             }
             Input::TickDue => {
                 maintenance::maintain(&mut draft);
-                migration::advance(&mut draft);
                 Reply::Done
             }
             about_shards @ (Input::ScaleRequested { .. }
@@ -63,6 +62,9 @@ impl Group {
                 Reply::Done
             }
         };
+        // What the decision made possible takes place with it: no later tick has anything to add (rule M5).
+        correction::close_if_settled(&mut draft);
+        migration::advance(&mut draft);
         draft.raise_since();
         let mut effects = migration::effects(draft.group());
         let writes = draft.finish();

@@ -21,7 +21,7 @@ use crate::journal::Journal;
 use crate::member::Process;
 use crate::options::Options;
 use crate::record_store::RecordStore;
-use crate::setup::{MOST_SHARDS, Setup};
+use crate::setup::{MOST_PROCESSES, MOST_SHARDS, Setup};
 use crate::streams::Streams;
 use crate::violation::{Invariant, Violation};
 
@@ -49,6 +49,8 @@ pub(crate) struct World {
     pub(crate) coordinators: Vec<Coordinator>,
     pub(crate) producers: Vec<Producer>,
     pub(crate) changes: u32,
+    /// How many processes one member may have.
+    pub(crate) most_processes: usize,
     pub(crate) watch: Watch,
     pub(crate) counts: Counts,
     pub(crate) journal: Journal,
@@ -89,6 +91,7 @@ impl World {
                 setup.producers
             ],
             changes: 0,
+            most_processes: MOST_PROCESSES,
             watch,
             counts: Counts {
                 seeds: 1,

@@ -6,7 +6,6 @@ use member_client::protocol::{HeartbeatRequest, HeartbeatStatus, ShardId};
 use super::World;
 use crate::convert;
 use crate::member::{Client, Life, Order, PlainClient, Process, Waiting, WorkerDid};
-use crate::setup::MOST_PROCESSES;
 
 impl World {
     /// A member gets a process. Earlier ones are replaced, whether they live or not.
@@ -17,7 +16,7 @@ impl World {
         let earlier = || 0..self.processes.len();
         let of_member = |index: &usize| self.processes[*index].member == member;
         let earlier: Vec<usize> = earlier().filter(of_member).collect();
-        if earlier.len() >= MOST_PROCESSES {
+        if earlier.len() >= self.most_processes {
             return;
         }
         for index in earlier {

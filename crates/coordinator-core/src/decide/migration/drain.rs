@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{advance, changing_assignable, current, is_seen_by_all};
+use super::{changing_assignable, current, is_seen_by_all};
 use crate::draft::Draft;
 use crate::evidence::{Open, OpenCondition, ShardEvidence};
 use crate::migration::{LeavingPhase, LeavingShard, MigrationState};
@@ -72,7 +72,6 @@ pub(in crate::decide) fn drain_observed(
             }
         }
     });
-    advance(draft);
 }
 
 /// Rule G5: the shards are gone, proven empty in the same step.
@@ -96,7 +95,6 @@ pub(in crate::decide) fn shards_retired(
         };
         draft.write(Write::LeavingShardChanged { leaving });
     }
-    advance(draft);
 }
 
 /// Rule G5: something was written between the evidence and the retirement. The shard becomes assignable again, so that it is read.

@@ -1,6 +1,6 @@
 //! Taking a change back: rule G8.
 
-use super::{advance, changing_assignable, current, move_to};
+use super::{changing_assignable, current, move_to};
 use crate::draft::Draft;
 use crate::migration::{MigrationState, leaving};
 use crate::names::ReshardingId;
@@ -44,6 +44,5 @@ pub(in crate::decide) fn rollback(
         }
         move_to(draft, MigrationState::RollingBack, leaving);
     });
-    advance(draft);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Asking for another number of shards, and going over to it: rules G1, G2, G3, G7 and G9.
 
-use super::{advance, changing_assignable, current, move_to};
+use super::{changing_assignable, current, move_to};
 use crate::draft::Draft;
 use crate::migration::{Migration, MigrationState, leaving};
 use crate::names::ReshardingId;
@@ -47,5 +47,4 @@ pub(in crate::decide) fn provisioned(draft: &mut Draft<'_>, resharding: &Reshard
         draft.write(Write::ShardCountChanged { to });
         move_to(draft, MigrationState::Active, leaving(from, to));
     });
-    advance(draft);
 }

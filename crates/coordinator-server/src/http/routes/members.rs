@@ -24,12 +24,16 @@ pub(in crate::http) async fn heartbeat(
     Decoded(request): Decoded<HeartbeatRequest>,
 ) -> Result<Json<HeartbeatResponse>, ApiError> {
     let (heartbeat, progress) = convert::request(member.clone(), request)?;
-    let request = heartbeat.request.clone();
+    let (request, known) = (heartbeat.request.clone(), heartbeat.version);
     let settings = app.engine().settings();
     let response = match app.engine().heartbeat(&group, heartbeat, progress).await? {
         HeartbeatOutcome::Decided(reply) => convert::response(settings, &request, &member, &reply),
         HeartbeatOutcome::Retry => convert::retry_response(settings, &request, &member),
     };
+    if response.status == HeartbeatStatus::SyncMetadata {
+        // Who never catches up keeps the round open (rule C4): it is to be found.
+        tracing::info!(stream = %group.stream, group = %group.group, %member, known = %known, stored = response.metadata_version, "member acts on writes that were lost");
+    }
     metrics::heartbeat(status_label(response.status));
     Ok(Json(response))
 }
