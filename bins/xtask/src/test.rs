@@ -60,6 +60,19 @@ fn plan(filters: &[String]) -> Vec<Step> {
         ),
         build,
         tests,
+        // Products are built without the feature, and so are all other tests.
+        Step::new(
+            "planted faults",
+            &[
+                "test",
+                "--package",
+                "coordinator-sim",
+                "--features",
+                "planted",
+                "--test",
+                "planted",
+            ],
+        ),
         Step::new(
             "documentation examples",
             &["test", "--quiet", "--doc", "--workspace"],
@@ -95,6 +108,7 @@ mod tests {
                 "lints",
                 "programs",
                 "tests",
+                "planted faults",
                 "documentation examples"
             ]
         );

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use crate::group::Group;
 use crate::names::MemberId;
 use crate::numbers::{MetadataVersion, ShardIndex};
-use crate::time::Clock;
+use crate::planted::Fault;
+use crate::time::{Clock, Timestamp};
 use crate::write::Write;
 
 pub(crate) struct Draft<'a> {
@@ -26,6 +27,15 @@ pub(crate) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(base: &'a Group, clock: Clock) -> Self {
+        let ignores_absence = base.settings().plants(Fault::AbsenceCounts);
+        let clock = if ignores_absence {
+            Clock {
+                coordination_since: Timestamp::default(),
+                ..clock
+            }
+        } else {
+            clock
+        };
         Self {
             base,
             working: None,

@@ -4,11 +4,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::holding::Holding;
+use crate::holding::{Holding, Phase};
 use crate::member::MemberRecord;
 use crate::migration::LeavingPhase;
 use crate::names::{GroupId, MemberId};
 use crate::numbers::{GroupEpoch, MetadataVersion, ShardIndex};
+use crate::planted::Fault;
 use crate::record::{GroupRecord, RecordError};
 use crate::settings::Settings;
 use crate::shard_set::ShardSet;
@@ -106,10 +107,9 @@ impl Group {
     /// Rules A1 and G3.
     #[must_use]
     pub fn assignable(&self) -> ShardSet {
-        let leaving = self
-            .record
-            .migration
-            .iter()
+        let migration = self.record.migration.iter();
+        let leaving = migration
+            .filter(|_| !self.settings.plants(Fault::LeavingIsUnassigned))
             .flat_map(|it| it.leaving_in(LeavingPhase::Draining));
         self.record.shard_count.shards().chain(leaving).collect()
     }
@@ -119,9 +119,16 @@ impl Group {
     /// A quarantine counts against everybody, the member whose earlier process is in it included.
     #[must_use]
     pub fn is_blocked(&self, member: &MemberId, shard: ShardIndex) -> bool {
+        if self.settings.plants(Fault::HeldIsGiven) {
+            return false;
+        }
         let own = self
             .member(member)
             .is_some_and(|member| member.holds(shard));
+        if self.settings.plants(Fault::GrantedIsNotHeld) {
+            let reported = self.count_holders_of(|holding| holding.phase != Phase::Granted);
+            return reported.get(shard.as_usize()).copied().unwrap_or(0) > u32::from(own);
+        }
         self.holders(shard) > u32::from(own)
     }
 

@@ -38,6 +38,8 @@ pub mod member;
 pub mod migration;
 pub mod names;
 pub mod numbers;
+#[cfg(feature = "planted")]
+pub mod planted;
 pub mod record;
 pub mod routing;
 pub mod settings;
@@ -53,6 +55,8 @@ mod deadline;
 mod decide;
 mod draft;
 mod group;
+#[cfg(not(feature = "planted"))]
+mod planted;
 
 pub use decide::decide_without_group;
 pub use group::Group;

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::assign::{AssignmentStrategy, Sticky};
 use crate::evidence::DrainProof;
+use crate::planted::Fault;
 use crate::time::Millis;
 
 /// Times and strategy of a group. Built by [`Settings::validated`] only.
@@ -15,6 +16,8 @@ pub struct Settings {
     stale_member_retention: Millis,
     strategy: &'static dyn AssignmentStrategy,
     drain_proof: DrainProof,
+    #[cfg(feature = "planted")]
+    planted: Option<Fault>,
 }
 
 /// Times before they are checked. The default is that of protocol version 1 (rule T1).
@@ -127,6 +130,8 @@ impl Settings {
             stale_member_retention,
             strategy,
             drain_proof: DrainProof::default(),
+            #[cfg(feature = "planted")]
+            planted: None,
         })
     }
 
@@ -178,6 +183,29 @@ impl Settings {
     #[must_use]
     pub const fn drain_proof(&self) -> DrainProof {
         self.drain_proof
+    }
+
+    /// The same settings with one rule broken on purpose, to see whether that is noticed.
+    #[cfg(feature = "planted")]
+    #[must_use]
+    pub const fn with_planted(self, fault: Fault) -> Self {
+        Self {
+            planted: Some(fault),
+            ..self
+        }
+    }
+
+    /// Whether a rule is broken on purpose.
+    #[cfg(feature = "planted")]
+    pub(crate) fn plants(&self, fault: Fault) -> bool {
+        self.planted == Some(fault)
+    }
+
+    /// Whether a rule is broken on purpose: never.
+    #[cfg(not(feature = "planted"))]
+    #[allow(clippy::unused_self)]
+    pub(crate) const fn plants(&self, _: Fault) -> bool {
+        false
     }
 
     /// How target assignments are computed (rule A8).

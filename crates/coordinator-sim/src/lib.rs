@@ -1,6 +1,8 @@
 //! The rules of the coordinator in a world that fails on purpose, from one seed: the real core, the real member machine, and a store, a
 //! network and clocks that misbehave. For development only; nothing of the product depends on it.
 
+pub mod model;
+
 mod action;
 mod calm;
 mod choices;
@@ -12,6 +14,8 @@ mod invariants;
 mod journal;
 mod member;
 mod options;
+#[cfg(feature = "planted")]
+pub mod planted;
 mod record_store;
 mod replay;
 mod run;

@@ -22,6 +22,10 @@ pub struct Options {
     pub demands_rest: bool,
     /// Faults that the store is given on purpose, to see that they are found.
     pub store_faults: StoreFaults,
+    /// The rule of the core or of the machine that is broken on purpose.
+    #[cfg(feature = "planted")]
+    #[serde(skip)]
+    pub planted: Option<crate::planted::Planted>,
     /// What counts as a violation though no rule says so: finds the way to it, and the shortest one.
     pub never: Option<Happening>,
 }
@@ -37,6 +41,8 @@ impl Default for Options {
             clock_jumps: true,
             demands_rest: true,
             store_faults: StoreFaults::default(),
+            #[cfg(feature = "planted")]
+            planted: None,
             never: None,
         }
     }

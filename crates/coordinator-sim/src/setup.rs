@@ -42,6 +42,8 @@ pub(crate) struct Setup {
     pub(crate) gap_ms: u64,
     pub(crate) lock_ms: u64,
     pub(crate) settings: Settings,
+    #[cfg(feature = "planted")]
+    planted: Option<crate::planted::Planted>,
 }
 
 impl Setup {
@@ -83,6 +85,10 @@ impl Setup {
         let settings = Settings::validated(timing, &Sticky)
             .expect("the lease is four heartbeats at least, and no time is 0")
             .with_drain_proof(proof);
+        #[cfg(feature = "planted")]
+        let settings = options
+            .planted
+            .map_or(settings, |planted| planted.in_group(settings));
         Self {
             seed,
             groups,
@@ -96,19 +102,27 @@ impl Setup {
             gap_ms: (lease_ms / 10).max(tick_ms + tick_ms / 2),
             lock_ms: lease_ms * 2 / 3,
             settings,
+            #[cfg(feature = "planted")]
+            planted: options.planted,
         }
     }
 
     /// The settings of a process' machine.
     pub(crate) fn machine(&self, member: &str, process: usize) -> MachineSettings {
-        MachineSettings {
+        let settings = MachineSettings {
             heartbeat_interval_ms: self.heartbeat_ms,
             member_lease_ttl_ms: self.lease_ms,
             shutdown_timeout_ms: self.lease_ms * 2,
             rejoin_backoff_max_ms: self.lease_ms,
             jitter_seed: mix(self.seed, 3_000 + process as u64),
             ..MachineSettings::new(member, instance(process))
-        }
+        };
+        #[cfg(feature = "planted")]
+        let settings = match self.planted {
+            Some(planted) => planted.in_machine(settings),
+            None => settings,
+        };
+        settings
     }
 
     /// The clock of a process: its rate is within a tenth of the true one, and where it begins says nothing.

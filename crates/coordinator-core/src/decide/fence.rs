@@ -3,11 +3,14 @@
 use crate::draft::Draft;
 use crate::holding::{Holding, Quarantine};
 use crate::names::MemberId;
+use crate::planted::Fault;
 use crate::write::{FenceCause, Write};
 
 /// Fences a member. What it held stays blocked until its lease is over; the group epoch is the caller's to raise.
 pub(super) fn fence(draft: &mut Draft<'_>, member: &MemberId, cause: FenceCause) {
-    quarantine_holdings(draft, member);
+    if !draft.group().settings().plants(Fault::FencingReleases) {
+        quarantine_holdings(draft, member);
+    }
     let at = draft.clock().now;
     draft.write(Write::MemberFenced {
         member: member.clone(),

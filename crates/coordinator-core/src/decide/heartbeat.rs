@@ -7,6 +7,7 @@ use crate::group::Group;
 use crate::input::{EpochClaim, Heartbeat};
 use crate::member::{MemberRecord, MemberState};
 use crate::numbers::ShardIndex;
+use crate::planted::Fault;
 use crate::record::Provisioning;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
 
@@ -70,7 +71,11 @@ fn judge_join_of_live(
         (Some(recorded), Some(sent)) => recorded == sent,
         _ => member.join_requests.last() == Some(&heartbeat.request) && !member.has_reported,
     };
-    if repeats_join {
+    let inherits = draft
+        .group()
+        .settings()
+        .plants(Fault::SecondProcessInherits);
+    if repeats_join || inherits {
         join::repeat(draft, heartbeat, member)
     } else if is_superseded(member, heartbeat) {
         // Case C22: the newer process keeps the id; the older one does not take it back.
@@ -116,7 +121,9 @@ fn judge_report(
     {
         return reply;
     }
-    if !draft.group().accepts_epoch(member, epoch) {
+    let is_refused =
+        draft.group().settings().plants(Fault::PreviousEpochRefused) && epoch != member.epoch.get();
+    if !draft.group().accepts_epoch(member, epoch) || is_refused {
         // Rule H15.
         return refuse(draft.group(), HeartbeatStatus::Fenced);
     }
@@ -141,6 +148,9 @@ pub(super) fn is_older_message(
     member: &MemberRecord,
     heartbeat: &Heartbeat,
 ) -> bool {
+    if group.settings().plants(Fault::OldMessageProcessed) {
+        return false;
+    }
     match (heartbeat.sequence, member.sequence) {
         (Some(_), Some(_)) => is_numbered_lower(member, heartbeat),
         _ => {

@@ -10,6 +10,7 @@ use crate::holding::Holding;
 use crate::input::Heartbeat;
 use crate::member::{MemberRecord, MemberState, remember};
 use crate::numbers::MetadataVersion;
+use crate::planted::Fault;
 use crate::step::HeartbeatReply;
 use crate::write::Write;
 
@@ -33,7 +34,9 @@ pub(super) fn repeat(
     heartbeat: &Heartbeat,
     member: &MemberRecord,
 ) -> HeartbeatReply {
-    report::renew_lease(draft, heartbeat);
+    if !draft.group().settings().plants(Fault::ReplayKeepsLease) {
+        report::renew_lease(draft, heartbeat);
+    }
     if !is_copy_of_join(member, heartbeat) {
         release_strange(draft, heartbeat, member);
         draft.write(Write::JoinRepeated {
@@ -110,7 +113,11 @@ fn end_own_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let Some(member) = draft.group().member(&heartbeat.member) else {
         return;
     };
-    if !is_same_process(member, heartbeat) {
+    let ends_any = draft
+        .group()
+        .settings()
+        .plants(Fault::AnyJoinEndsQuarantine);
+    if !is_same_process(member, heartbeat) && !ends_any {
         return;
     }
     let epoch = member.epoch;

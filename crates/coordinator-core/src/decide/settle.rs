@@ -6,6 +6,7 @@ use crate::draft::Draft;
 use crate::holding::{Holding, Phase};
 use crate::input::{EpochClaim, Heartbeat};
 use crate::numbers::ShardIndex;
+use crate::planted::Fault;
 use crate::shard_set::ShardSet;
 use crate::write::Write;
 
@@ -46,6 +47,7 @@ pub(super) fn settle_member(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let unheld = |shard: &ShardIndex| !member.holds(*shard);
     let claimed_anew: Vec<ShardIndex> = heartbeat.claimed().iter().filter(unheld).collect();
     let held = member.holdings.clone();
+    let releases_late = draft.group().settings().plants(Fault::LateReportReleases);
     for shard in claimed_anew {
         // Within the authority though never told: it is held from now on, whatever earlier reports say (rule O5a).
         let since = draft.raise_version();
@@ -57,7 +59,11 @@ pub(super) fn settle_member(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
         note_phase(draft, heartbeat, &claims, shard, Phase::Granted);
     }
     for holding in held {
-        if claims.release(&holding, heartbeat) {
+        let has_left_target = || {
+            let target = draft.group().record.target.of(&heartbeat.member);
+            claims.phase(holding.shard).is_none() && !target.contains(holding.shard)
+        };
+        if claims.release(&holding, heartbeat) || (releases_late && has_left_target()) {
             let at = draft.raise_version();
             draft.write(Write::ShardReleased {
                 member: heartbeat.member.clone(),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use protocol::{HeartbeatResponse, HeartbeatStatus, PROTOCOL_VERSION};
 
+use super::planted::MachineFault;
 use super::{
     Action, FailureKind, MemberMachine, MonotonicMillis, Next, Outstanding, Phase, StopReason,
     Timing,
@@ -96,7 +97,9 @@ impl MemberMachine {
         self.take_timing(response);
         self.send_at = request.sent_at.plus(self.timing.heartbeat_interval_ms);
         // Rule T2: the lease counts from the sending of what was answered.
-        let lease_until = request.sent_at.plus(self.client_lease_ms());
+        let from_receiving = self.settings.plants(MachineFault::LeaseFromReceiving);
+        let begins = if from_receiving { now } else { request.sent_at };
+        let lease_until = begins.plus(self.client_lease_ms());
         if lease_until <= now {
             self.wait_and_retry(now, 0);
             return self.begin_clearing(Next::Rejoin, actions);

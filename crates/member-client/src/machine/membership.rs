@@ -1,12 +1,14 @@
 //! The ways out of a membership, and back in: the lease that ends, clearing, rejoining, leaving. What answers mean is decided
 //! elsewhere.
 
+use super::planted::MachineFault;
 use super::{Action, MemberMachine, MonotonicMillis, Next, Outstanding, Phase, StopReason};
 
 impl MemberMachine {
     /// Rule T2: when the client's own lease is over, it stops at once and comes back with nothing.
     pub(super) fn end_lease_if_over(&mut self, now: MonotonicMillis, actions: &mut Vec<Action>) {
-        if self.lease_until.is_some_and(|until| until <= now) {
+        let reads_on = self.settings.plants(MachineFault::ReadsOnAfterLease);
+        if self.lease_until.is_some_and(|until| until <= now) && !reads_on {
             let next = match self.phase {
                 Phase::Leaving => Next::Stop(StopReason::Left),
                 _ => Next::Rejoin,

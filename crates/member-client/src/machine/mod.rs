@@ -12,6 +12,7 @@ mod event;
 mod grant;
 mod membership;
 mod phase;
+mod planted;
 mod request;
 mod settings;
 mod shards;
@@ -22,11 +23,14 @@ use protocol::ShardId;
 pub use action::{Action, Health, StopReason};
 pub use event::{Event, FailureKind};
 pub use grant::GrantId;
+#[cfg(feature = "planted")]
+pub use planted::MachineFault;
 pub use settings::{MachineSettings, SettingsError};
 pub use time::MonotonicMillis;
 
 use backoff::Jitter;
 use phase::{Next, Outstanding, Phase, Timing};
+use planted::MachineFault as Fault;
 use shards::{Ended, Shards};
 
 /// One logical member.
@@ -144,6 +148,9 @@ impl MemberMachine {
     /// Rule T2: until when workers may read and acknowledge. `None`: not at all.
     #[must_use]
     pub fn lease_until(&self) -> Option<MonotonicMillis> {
+        if self.settings.plants(Fault::ReadsOnAfterLease) {
+            return self.lease_until.map(|until| until.plus(u64::MAX));
+        }
         self.lease_until
     }
 

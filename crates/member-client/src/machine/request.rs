@@ -1,9 +1,11 @@
 //! When a heartbeat is sent and what it says. What its answer means is not known here.
 
 use protocol::{
-    HeartbeatRequest, LEAVE_EPOCH, PROTOCOL_VERSION, RevokeState, RuntimeConsumerCapacity,
+    HeartbeatRequest, LEAVE_EPOCH, PROTOCOL_VERSION, RevokeState, RevokingShard,
+    RuntimeConsumerCapacity,
 };
 
+use super::planted::MachineFault;
 use super::{Action, MemberMachine, MonotonicMillis, Outstanding, Phase};
 
 impl MemberMachine {
@@ -44,6 +46,17 @@ impl MemberMachine {
         }
     }
 
+    /// Rule O5b: what it is giving up, and how far that is.
+    fn revoking(&self) -> Vec<RevokingShard> {
+        let mut rows = self.shards.revoking();
+        if self.settings.plants(MachineFault::GivesUpBeforeTheEnd) {
+            for row in &mut rows {
+                (row.state, row.in_flight) = (RevokeState::Revoked, 0);
+            }
+        }
+        rows
+    }
+
     /// The member's whole state. Every message has a sequence number and a request id of its own, also across rejoins.
     fn next_request(&mut self) -> HeartbeatRequest {
         self.sequence += 1;
@@ -68,7 +81,7 @@ impl MemberMachine {
                 available_concurrency: settings.max_concurrency.saturating_sub(running),
             },
             owned_shards: self.shards.owned(),
-            revoking_shards: self.shards.revoking(),
+            revoking_shards: self.revoking(),
             shard_progress: self.shards.progress_rows(),
             instance_id: Some(settings.instance_id.clone()),
             sequence: Some(self.sequence),

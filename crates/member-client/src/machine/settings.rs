@@ -1,5 +1,7 @@
 //! What a machine is configured with, and whether that can work. Where the values come from is not known here.
 
+use super::planted::MachineFault;
+
 /// Settings of one member.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MachineSettings {
@@ -29,6 +31,9 @@ pub struct MachineSettings {
     pub failing_after: u32,
     /// Where the jitter of all waits begins.
     pub jitter_seed: u64,
+    /// The rule that is broken on purpose, to see whether that is noticed.
+    #[cfg(feature = "planted")]
+    pub planted: Option<MachineFault>,
 }
 
 /// A setting that can't work.
@@ -69,7 +74,22 @@ impl MachineSettings {
             rejoin_backoff_max_ms: 30_000,
             failing_after: 5,
             jitter_seed: 0,
+            #[cfg(feature = "planted")]
+            planted: None,
         }
+    }
+
+    /// Whether a rule is broken on purpose.
+    #[cfg(feature = "planted")]
+    pub(crate) fn plants(&self, fault: MachineFault) -> bool {
+        self.planted == Some(fault)
+    }
+
+    /// Whether a rule is broken on purpose: never.
+    #[cfg(not(feature = "planted"))]
+    #[allow(clippy::unused_self)]
+    pub(crate) const fn plants(&self, _: MachineFault) -> bool {
+        false
     }
 
     /// Checks everything that can be checked without the coordinator.

@@ -5,6 +5,7 @@ use crate::draft::Draft;
 use crate::group::Group;
 use crate::lineage::EPOCH_LEAP;
 use crate::numbers::GroupEpoch;
+use crate::planted::Fault;
 use crate::step::Effect;
 use crate::time::{Clock, Millis, Timestamp};
 use crate::write::Write;
@@ -23,11 +24,22 @@ pub(in crate::decide) fn note_doubt(draft: &mut Draft<'_>) {
 /// was given a shard in the lost writes has reported or has run out of its lease.
 fn doubt(draft: &mut Draft<'_>, at: Timestamp, seen: u64) {
     let known = draft.group().known_epoch().get().max(seen);
-    let hold_until = at.min(draft.clock().now).plus(longest_lease(draft.group()));
+    let settings = draft.group().settings();
+    let leap = if settings.plants(Fault::EpochsReused) {
+        0
+    } else {
+        EPOCH_LEAP
+    };
+    let hold = if settings.plants(Fault::HoldIgnored) {
+        Millis::default()
+    } else {
+        longest_lease(draft.group())
+    };
+    let hold_until = at.min(draft.clock().now).plus(hold);
     draft.write(Write::WritesDoubted {
         at,
         hold_until,
-        floor: GroupEpoch::new(known.saturating_add(EPOCH_LEAP)),
+        floor: GroupEpoch::new(known.saturating_add(leap)),
     });
 }
 

@@ -4,6 +4,7 @@ use crate::draft::Draft;
 use crate::group::Group;
 use crate::input::Heartbeat;
 use crate::member::MemberRecord;
+use crate::planted::Fault;
 use crate::step::{HeartbeatStatus, Rejection};
 use crate::write::Write;
 
@@ -13,9 +14,11 @@ pub(in crate::decide) fn close_if_settled(draft: &mut Draft<'_>) {
     if group.record.lineage.correction.is_none() {
         return;
     }
-    let is_settled = group
-        .live_members()
-        .all(|(id, member)| is_synchronised(group, member) && group.pending(id).next().is_none());
+    let closes_early = group.settings().plants(Fault::RoundClosesEarly);
+    let is_settled = group.live_members().all(|(id, member)| {
+        let is_waiting = group.pending(id).next().is_some() && !closes_early;
+        is_synchronised(group, member) && !is_waiting
+    });
     if is_settled {
         draft.write(Write::CorrectionClosed);
         draft.raise_version();

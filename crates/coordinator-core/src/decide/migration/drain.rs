@@ -4,10 +4,11 @@ use alloc::vec::Vec;
 
 use super::{changing_assignable, current, is_seen_by_all};
 use crate::draft::Draft;
-use crate::evidence::{OpenCondition, ShardEvidence};
+use crate::evidence::{Open, OpenCondition, ShardEvidence};
 use crate::migration::{LeavingPhase, LeavingShard, MigrationState};
 use crate::names::{ConsumerGroup, ReshardingId};
 use crate::numbers::ShardIndex;
+use crate::planted::Fault;
 use crate::shard_set::ShardSet;
 use crate::write::Write;
 
@@ -47,7 +48,10 @@ pub(in crate::decide) fn drain_observed(
             all_proven = false;
             continue;
         };
-        let open = evidence.open_conditions(coordinated, proof);
+        let mut open = evidence.open_conditions(coordinated, proof);
+        if draft.group().settings().plants(Fault::LagIsProof) {
+            open.retain(|it| matches!(it.condition, Open::Lag(_)));
+        }
         all_proven &= open.is_empty();
         looked_at.push((leaving.clone(), open));
     }

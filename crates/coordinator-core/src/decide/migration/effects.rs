@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::is_seen_by_all;
 use crate::group::Group;
 use crate::migration::{LeavingPhase, MigrationState};
+use crate::planted::Fault;
 use crate::shard_set::ShardSet;
 use crate::step::Effect;
 
@@ -17,6 +18,7 @@ pub(in crate::decide) fn effects(group: &Group) -> Vec<Effect> {
         return Vec::new();
     }
     let resharding = migration.id.clone();
+    let ignores_holders = group.settings().plants(Fault::RetiredWhileHeld);
     let effect = match migration.state {
         MigrationState::Preparing => {
             let shards = migration
@@ -34,7 +36,11 @@ pub(in crate::decide) fn effects(group: &Group) -> Vec<Effect> {
                     resharding,
                     shards: draining,
                 })
-            } else if !drained.is_empty() && drained.iter().all(|shard| group.holders(shard) == 0) {
+            } else if !drained.is_empty()
+                && drained
+                    .iter()
+                    .all(|shard| group.holders(shard) == 0 || ignores_holders)
+            {
                 // Quarantines count: who was cut off may still be reading.
                 Some(Effect::Retire {
                     resharding,

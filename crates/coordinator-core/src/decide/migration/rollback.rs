@@ -4,6 +4,7 @@ use super::{changing_assignable, current, move_to};
 use crate::draft::Draft;
 use crate::migration::{MigrationState, leaving};
 use crate::names::ReshardingId;
+use crate::planted::Fault;
 use crate::step::Rejection;
 use crate::write::Write;
 
@@ -37,7 +38,11 @@ pub(in crate::decide) fn rollback(
             draft.write(Write::ShardCountChanged { to: from });
         }
         // Added shards may have been written to, or half made: they too are gone only when proven empty.
-        move_to(draft, MigrationState::RollingBack, leaving(to, from));
+        let mut leaving = leaving(to, from);
+        if draft.group().settings().plants(Fault::RollbackDropsAdded) {
+            leaving.clear();
+        }
+        move_to(draft, MigrationState::RollingBack, leaving);
     });
     Ok(())
 }
