@@ -59,13 +59,14 @@ fn shard_ids(shards: &ShardSet) -> Vec<ShardId> {
 /// What the member is told.
 pub(crate) fn response(
     settings: &Settings,
-    request: &Heartbeat,
+    request: &str,
+    member: &MemberId,
     reply: &HeartbeatReply,
 ) -> HeartbeatResponse {
     HeartbeatResponse {
-        response_to: request.request.as_str().to_owned(),
+        response_to: request.to_owned(),
         status: status(reply.status),
-        member_id: request.member.as_str().to_owned(),
+        member_id: member.as_str().to_owned(),
         member_epoch: i64::try_from(reply.member_epoch).unwrap_or(i64::MAX),
         heartbeat_interval_ms: settings.heartbeat_interval().get(),
         rebalance_timeout_ms: settings.rebalance_timeout().get(),
@@ -86,7 +87,12 @@ pub(crate) fn retry(settings: &Settings, request: &Heartbeat) -> HeartbeatRespon
     let nothing = HeartbeatReply::without_group(step::HeartbeatStatus::Ok);
     HeartbeatResponse {
         status: HeartbeatStatus::Retry,
-        ..response(settings, request, &nothing)
+        ..response(
+            settings,
+            request.request.as_str(),
+            &request.member,
+            &nothing,
+        )
     }
 }
 

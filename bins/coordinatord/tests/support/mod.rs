@@ -142,14 +142,13 @@ impl Plain {
         }
     }
 
-    /// Heartbeats; takes the answer over if it lets the client go on.
+    /// Heartbeats; takes the answer over if it is OK.
     pub async fn beat(
         &mut self,
         client: &CoordinatorClient,
         stream: &str,
     ) -> Result<HeartbeatStatus, ClientError> {
-        let request = self.request();
-        let answer = client.heartbeat(stream, stream, &request).await?;
+        let answer = self.ask(client, stream).await?;
         let status = answer.status;
         if status == HeartbeatStatus::Ok {
             self.last = Some(answer);
@@ -163,21 +162,27 @@ impl Plain {
         client: &CoordinatorClient,
         stream: &str,
     ) -> Result<HeartbeatStatus, ClientError> {
-        let request = self.request();
-        let answer = client.heartbeat(stream, stream, &request).await?;
+        let answer = self.ask(client, stream).await?;
         let status = answer.status;
         match status {
             HeartbeatStatus::Ok
             | HeartbeatStatus::SyncMetadata
-            | HeartbeatStatus::RevokePending => {
-                self.last = Some(answer);
-            }
+            | HeartbeatStatus::RevokePending => self.last = Some(answer),
             HeartbeatStatus::FencedMemberEpoch | HeartbeatStatus::UnknownMemberId => {
                 self.last = None;
             }
             _ => {}
         }
         Ok(status)
+    }
+
+    async fn ask(
+        &mut self,
+        client: &CoordinatorClient,
+        stream: &str,
+    ) -> Result<HeartbeatResponse, ClientError> {
+        let request = self.request();
+        client.heartbeat(stream, stream, &request).await
     }
 
     pub fn shards(&self) -> Vec<u32> {

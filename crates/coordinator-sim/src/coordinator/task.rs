@@ -212,7 +212,12 @@ impl World {
                         reply.member_epoch, reply.metadata_version, reply.assigned, reply.pending
                     )
                 });
-                let response = convert::response(&self.setup.settings, &heartbeat, &reply);
+                let response = convert::response(
+                    &self.setup.settings,
+                    heartbeat.request.as_str(),
+                    &heartbeat.member,
+                    &reply,
+                );
                 self.network.answer(process, response);
             }
         }

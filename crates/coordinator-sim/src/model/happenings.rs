@@ -7,13 +7,14 @@ use coordinator_core::time::Timestamp;
 use member_client::protocol::HeartbeatRequest;
 use stateright::Model;
 
+use super::World;
 use super::action::Action;
 use super::bounds::spend;
 use super::configuration::{LEASE_STEPS, STEP_MS};
 use super::process::Process;
 use super::seen::Reached;
 use super::state::State;
-use super::{World, wire};
+use crate::convert;
 
 /// How many rounds it takes at most until the members with which a search begins are at rest.
 const SETTLING: usize = 20;
@@ -126,7 +127,7 @@ impl World {
             self.seen.note(Reached::Handoff);
         }
         if let Some(request) = sent {
-            let mut heartbeat = wire::heartbeat(&process.member, request);
+            let mut heartbeat = convert::request(request);
             if self.configuration.is_plain {
                 (heartbeat.instance, heartbeat.sequence) = (None, None);
             }

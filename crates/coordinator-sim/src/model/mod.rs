@@ -14,7 +14,6 @@ mod search;
 mod seen;
 mod state;
 mod streams;
-mod wire;
 mod worlds;
 
 use coordinator_core::Group;

@@ -12,7 +12,7 @@ use member_client::machine::{
 };
 use member_client::protocol::{HeartbeatRequest, ShardId};
 
-use super::wire;
+use crate::convert;
 
 /// A worker of one shard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -157,7 +157,12 @@ impl Process {
         let request_id = self.waits_for.take()?.to_string();
         let reply = Arc::clone(self.answers.get(answer)?);
         self.answers.clear();
-        let response = Box::new(wire::response(settings, &request_id, &self.member, &reply));
+        let response = Box::new(convert::response(
+            settings,
+            &request_id,
+            &self.member,
+            &reply,
+        ));
         self.handle(
             now_ms,
             Event::AnswerReceived {
