@@ -13,7 +13,7 @@ use crate::numbers::{MemberEpoch, ShardIndex};
 use crate::record::Provisioning;
 use crate::shard_set::ShardSet;
 use crate::time::Timestamp;
-use crate::write::{Report, Write};
+use crate::write::{FenceCause, Report, Write};
 
 impl Group {
     /// Applies committed writes, in order. Cannot fail.
@@ -124,8 +124,11 @@ impl Group {
             Write::MemberExpired { member, at, .. } => {
                 self.apply_member_ended(member, MemberState::Expired, *at)
             }
-            Write::MemberFenced { member, at, .. } => {
-                self.apply_member_ended(member, MemberState::Fenced, *at)
+            Write::MemberFenced { member, at, cause } => {
+                if let FenceCause::UnknownVersion { .. } = cause {
+                    self.change(member, |record| record.is_distrusted = true);
+                }
+                self.apply_member_ended(member, MemberState::Fenced, *at);
             }
             Write::MemberReported { member, report } => {
                 self.change(member, |record| record.apply_report(report))

@@ -48,6 +48,9 @@ pub struct MemberRecord {
     pub released_at: MetadataVersion,
     /// The position of the last of its messages that changed anything (rule H14a).
     pub sequence: Option<Sequence>,
+    /// Whether it went on reporting a version that the store does not have after it had been told of the loss: what it says of versions is no sign of
+    /// a loss any more (rule H5). Kept when it joins again.
+    pub is_distrusted: bool,
     /// How many records its process handles at the same time.
     pub max_concurrency: Concurrency,
     /// The shards it holds (rule O2), sorted by shard.

@@ -27,6 +27,11 @@ pub enum FenceCause {
     },
     /// It kept a shard beyond the rebalance timeout (rule H20).
     RebalanceTimeout,
+    /// It was told what the store has, and still reports a version that the store does not have (rule H5). Its versions are no sign of a loss from now on.
+    UnknownVersion {
+        /// The version that it reported.
+        reported: MetadataVersion,
+    },
 }
 
 /// What a report says of the member itself.

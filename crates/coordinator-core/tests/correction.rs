@@ -375,3 +375,19 @@ fn c7_h5_who_is_believed_for_a_lost_epoch_shuts_out_who_has_the_recorded_one() {
     assert_eq!(twins.world.beat(twins.second).status, SyncMetadata);
     assert_eq!(twins.world.beat(twins.first).status, Fenced);
 }
+
+/// What is recorded of a leave is no version that the store does not have: the leaver takes over a lower one, and its next leave is no older message.
+#[test]
+fn h14a_t3a_a_member_that_leaves_with_a_lost_version_is_heard_again() {
+    let mut loss = Loss::of_a_handoff();
+    let known = loss.world.versions().2;
+    loss.world.lose_writes_unseen(&loss.saved);
+    let told = loss.world.beat(leave("b", known).drains(&[2, 3]));
+    loss.world.after(3_000);
+    let version = told.metadata_version.get();
+    loss.world
+        .beat(leave("b", version).drains(&[2]).revoked(&[3]));
+    assert_eq!(loss.world.holds("b"), [2]);
+    let lease = loss.world.now.plus(Millis::new(15_000));
+    assert_eq!(loss.world.member("b").lease_deadline, Some(lease));
+}

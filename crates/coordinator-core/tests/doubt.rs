@@ -7,10 +7,11 @@ use coordinator_core::input::Input;
 use coordinator_core::lineage::EPOCH_LEAP;
 use coordinator_core::member::MemberState;
 use coordinator_core::names::ReshardingId;
-use coordinator_core::numbers::{GroupEpoch, ShardCount};
+use coordinator_core::numbers::{GroupEpoch, MetadataVersion, ShardCount};
 use coordinator_core::step::Effect;
 use coordinator_core::step::HeartbeatStatus::{Fenced, Ok as Good, RevokePending, SyncMetadata};
 use coordinator_core::time::{Millis, Timestamp};
+use coordinator_core::write::{FenceCause, Write};
 use support::loss::Loss;
 use support::{World, given, join, obeying, report};
 
@@ -201,27 +202,62 @@ fn c8_what_the_store_shows_need_not_be_told() {
 
 #[test]
 fn c8_a_doubt_by_a_report_is_later_than_any_before_though_the_clock_went_back() {
-    let mut loss = Loss::of_a_handoff();
-    loss.world.doubted_at = Some(loss.world.now.plus(Millis::new(60_000)));
-    let known = loss.world.doubted_at.unwrap();
-    loss.world.lose_writes_unseen(&loss.saved);
-    loss.world.doubted_at = None;
-    let shown = loss.world.saved().lineage.doubted_at;
-    assert_eq!(shown, None);
-    loss.world.doubted_at = Some(known);
-    loss.world.tick();
-    let epoch = loss.world.versions().0;
-    let report = report("b", epoch + 1, 99);
-    let step = loss.world.step(report);
+    let (mut world, members) = World::settled(2, &["a"]);
+    let known = world.now.plus(Millis::new(60_000));
+    world.doubted_at = Some(known);
+    world.after(LEASE - 1);
+    let told = world.beat(obeying("a", &members["a"]));
+    world.after(1_000_000);
+    world.since = world.now;
+    world.after(LEASE - 1);
+    let told = world.beat(obeying("a", &told));
+    world.after(1);
+    world.tick();
+    assert_eq!(world.saved().lineage.hold_until, None);
+
+    world.now = Timestamp::from_ms(500_000);
+    let knows_more = report("a", told.member_epoch, told.metadata_version.get() + 5);
+    let step = world.step(knows_more);
     let at = known.plus(Millis::new(1));
     assert_eq!(step.effects, [Effect::DoubtWrites { at }]);
-    assert_eq!(loss.lineage().doubted_at, Some(at));
-    let lease = Millis::new(LEASE);
-    assert_eq!(
-        loss.lineage().hold_until,
-        Some(loss.world.now.plus(lease)),
-        "M7"
+    let lineage = world.saved().lineage;
+    assert_eq!(lineage.doubted_at, Some(at));
+    let end = world.now.plus(Millis::new(LEASE));
+    assert_eq!(lineage.hold_until, Some(end), "M7");
+}
+
+/// A client that keeps the highest version it ever saw would else hold the grants of every group with each of its reports.
+#[test]
+fn h5_c8_who_does_not_take_over_what_it_is_told_is_fenced_and_no_sign_any_more() {
+    let (mut world, members) = World::settled(2, &["a", "b"]);
+    let keeps = |epoch| report("a", epoch, 99).owns(&[0]);
+    let told = world.beat(keeps(members["a"].member_epoch));
+    assert_eq!(told.status, SyncMetadata);
+    let doubted_at = world.saved().lineage.doubted_at;
+    world.doubted_at = doubted_at;
+    world.after(3_000);
+    let step = world.step(keeps(told.member_epoch));
+    assert_eq!(step.effects, []);
+    let cause = FenceCause::UnknownVersion {
+        reported: MetadataVersion::new(99),
+    };
+    let (member, at) = (support::id("a"), world.now);
+    assert!(
+        step.writes
+            .contains(&Write::MemberFenced { member, cause, at })
     );
+    assert_eq!(world.in_quarantine(), [0], "O6");
+
+    // It comes back, and goes on like that: also long after, nobody is held up by it.
+    world.after(60_000);
+    world.since = Timestamp::from_ms(0);
+    world.tick();
+    let again = world.beat(join("a").request("again"));
+    assert_eq!(again.status, Good);
+    let step = world.step(report("a", again.member_epoch, 99));
+    assert_eq!(step.effects, []);
+    assert_eq!(world.saved().lineage.doubted_at, doubted_at);
+    assert_eq!(world.member("a").state, MemberState::Fenced);
 }
 
 #[test]

@@ -87,11 +87,16 @@ async fn c8_a_promoted_replica_begins_another_history() {
         (known.stamp, Some(found.now))
     );
     let watch = after.store.watch_over(LEASE, None).await.unwrap();
-    assert_eq!(watch.doubted_at, Some(watch.now), "and so does the watch");
+    let doubt = watch.doubt.unwrap();
+    assert_eq!(doubt.at, watch.now, "and so does the watch");
+    assert!(
+        doubt.lost_from <= found.now,
+        "a group that was doubted since has been doubted for it"
+    );
     let again = after
         .store
         .watch_over(LEASE, Some(watch.now))
         .await
         .unwrap();
-    assert_eq!(again.doubted_at, watch.doubted_at, "once");
+    assert_eq!(again.doubt, watch.doubt, "once");
 }

@@ -76,7 +76,24 @@ pub struct Coordination {
     /// Since when some coordinator has been ticking without a gap.
     pub since: Timestamp,
     /// When the store as a whole last showed that it may have lost writes; none if it never did.
-    pub doubted_at: Option<Timestamp>,
+    pub doubt: Option<Doubt>,
+}
+
+/// A sign that the store as a whole may have lost writes. Rule C8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    /// When it showed. Each is later than the ones before.
+    pub at: Timestamp,
+    /// What was written from this moment on may be lost. A group that was doubted then or later has been doubted for this already.
+    pub lost_from: Timestamp,
+}
+
+impl Doubt {
+    /// What a group is to take for its own doubt, given the last one that it acted on.
+    #[must_use]
+    pub fn for_group(self, acted_on: Option<Timestamp>) -> Option<Timestamp> {
+        (acted_on < Some(self.lost_from)).then_some(self.at)
+    }
 }
 
 /// Where a listing goes on. Opaque; the default starts at the beginning.
@@ -170,7 +187,8 @@ pub trait GroupStore: Send + Sync {
     /// Says that a coordinator is watching. A silence of more than `gap`, or a clock that went back, begins a new watch. Rule M6.
     ///
     /// `mark` is the last one that the caller left: if the store has a lower one or none, it has lost writes, and that is remembered for all
-    /// coordinators (rule C8). The same where the store has another history than when the mark was left.
+    /// coordinators (rule C8). The same where the store has another history than when the mark was left. A mark that is ahead of the store's clock says only
+    /// that the clock went back (rule M7).
     ///
     /// # Errors
     /// [`StoreError`]; the caller must then take it that nobody was watching.

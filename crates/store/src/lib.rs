@@ -18,7 +18,7 @@ pub use clock::{ManualClock, StoreClock, SystemClock};
 pub use effects::{Effects, LeaseSet};
 pub use error::{Cause, CommitError, CreateError, StoreError};
 pub use group_store::{
-    Begun, Commit, Coordination, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed,
+    Begun, Commit, Coordination, Doubt, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed,
 };
 pub use limits::LockLimits;
 pub use memory::MemoryStore;

@@ -45,6 +45,17 @@ pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> H
     view(draft, heartbeat)
 }
 
+/// Gives a process that asks again to join a new epoch if it has one from before a loss of writes: an answer from then is worth nothing to it, and copies of
+/// what it said under the old epoch must not count any more (rule C7).
+pub(super) fn issue_epoch_after_loss(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
+    let id = &heartbeat.member;
+    let floor = draft.group().record.lineage.epoch_floor.get();
+    let member = draft.group().member(id);
+    if member.is_some_and(|member| member.epoch.get() < floor) {
+        issue_epoch(draft, id, None);
+    }
+}
+
 /// Answers a message that was overtaken: what the member has been told already, and nothing new. Rule H14a.
 ///
 /// Whoever sent it may have moved on. An epoch issued here could push out the one that the member knows, and leave it fenced (invariant 9).

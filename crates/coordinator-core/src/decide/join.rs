@@ -44,6 +44,7 @@ pub(super) fn repeat(
             request: heartbeat.request.clone(),
             sequence: heartbeat.sequence.max(member.sequence),
         });
+        answer::issue_epoch_after_loss(draft, heartbeat);
     }
     answer::answer_replayed(draft, heartbeat)
 }
@@ -69,7 +70,9 @@ fn release_strange(draft: &mut Draft<'_>, heartbeat: &Heartbeat, member: &Member
 
 fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
     let (mut superseded, mut join_requests) = (Vec::new(), Vec::new());
+    let mut is_distrusted = false;
     if let Some(earlier) = draft.group().member(&heartbeat.member) {
+        is_distrusted = earlier.is_distrusted;
         superseded.clone_from(&earlier.superseded);
         join_requests.clone_from(&earlier.join_requests);
         if let Some(instance) = &earlier.instance {
@@ -93,6 +96,7 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
         reported_version: MetadataVersion::default(),
         released_at: MetadataVersion::default(),
         sequence: heartbeat.sequence,
+        is_distrusted,
         max_concurrency: heartbeat.max_concurrency,
         holdings: Vec::new(),
         lease_ttl,

@@ -58,6 +58,9 @@ impl Group {
             Input::DeletionRequested { force } => {
                 maintenance::maintain(&mut draft);
                 correction::check_settled(draft.group())?;
+                if !*force {
+                    correction::check_known(draft.group())?;
+                }
                 check_deletable(draft.group(), *force)?;
                 Reply::Done
             }

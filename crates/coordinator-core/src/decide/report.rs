@@ -74,15 +74,21 @@ fn check_ownership(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> Result<(), H
     let Some(shard) = outside_authority(draft.group(), heartbeat) else {
         return Ok(());
     };
-    fence::fence(
-        draft,
-        &heartbeat.member,
-        FenceCause::OutsideAuthority { shard },
-    );
+    let cause = FenceCause::OutsideAuthority { shard };
+    Err(fence_out(draft, heartbeat, cause))
+}
+
+/// Fences the sender, and refuses what it sent.
+pub(super) fn fence_out(
+    draft: &mut Draft<'_>,
+    heartbeat: &Heartbeat,
+    cause: FenceCause,
+) -> HeartbeatReply {
+    fence::fence(draft, &heartbeat.member, cause);
     draft.raise_group_epoch();
     draft.raise_version();
     recompute::recompute_if_due(draft);
-    Err(refuse(draft.group(), HeartbeatStatus::Fenced))
+    refuse(draft.group(), HeartbeatStatus::Fenced)
 }
 
 fn take_over(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
@@ -147,7 +153,8 @@ fn note_report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
             .or_else(|| member.instance.clone()),
         name: heartbeat.name.clone(),
         max_concurrency: heartbeat.max_concurrency,
-        version: heartbeat.version,
+        // A leave may speak of a version that was lost (rule H5): what comes after it has none so high.
+        version: heartbeat.version.min(draft.group().record.metadata_version),
         sequence: heartbeat.sequence.max(member.sequence),
         lease_ttl: promised_lease(draft, member),
     };

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::draft::Draft;
+use crate::group::Group;
 use crate::holding::{Holding, Phase};
 use crate::input::{EpochClaim, Heartbeat};
 use crate::numbers::ShardIndex;
@@ -14,13 +15,17 @@ use crate::write::Write;
 struct Claims {
     owned: ShardSet,
     draining: ShardSet,
+    /// Whether it was made under an epoch from before a loss of writes: versions of two histories can't be compared (rule C3).
+    is_of_lost_view: bool,
 }
 
 impl Claims {
-    fn of(heartbeat: &Heartbeat) -> Self {
+    fn of(heartbeat: &Heartbeat, group: &Group) -> Self {
+        let floor = group.record.lineage.epoch_floor.get();
         Self {
             owned: heartbeat.owned.clone(),
             draining: heartbeat.draining().collect(),
+            is_of_lost_view: matches!(heartbeat.claim(), Some(EpochClaim::At(epoch)) if epoch < floor),
         }
     }
 
@@ -34,13 +39,15 @@ impl Claims {
 
     /// Rules O5 and O5a: the shard is not claimed, by a report that was sent after the shard became the sender's.
     fn release(&self, holding: &Holding, heartbeat: &Heartbeat) -> bool {
-        self.phase(holding.shard).is_none() && heartbeat.version >= holding.since
+        !self.is_of_lost_view
+            && self.phase(holding.shard).is_none()
+            && heartbeat.version >= holding.since
     }
 }
 
 /// Takes over which of its shards a live member still claims, and releases the others.
 pub(super) fn settle_member(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
-    let claims = Claims::of(heartbeat);
+    let claims = Claims::of(heartbeat, draft.group());
     let Some(member) = draft.group().member(&heartbeat.member) else {
         return;
     };
@@ -111,7 +118,7 @@ pub(super) fn settle_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     if draft.group().record.lineage.is_settling() {
         return;
     }
-    let claims = Claims::of(heartbeat);
+    let claims = Claims::of(heartbeat, draft.group());
     let is_its_own = |epoch: u64| heartbeat.claim() == Some(EpochClaim::At(epoch));
     let mut quarantines = draft.group().record.quarantines.iter();
     let Some(quarantine) = quarantines.find(|quarantine| {

@@ -1,4 +1,5 @@
-//! Invariant 4: epochs stand in their order, and nothing of them goes down within one lineage (rules E4, E5, E7).
+//! Invariant 4: epochs stand in their order, and nothing of them goes down within one lineage (rules E4, E5, E7); nobody
+//! is recorded to have seen a version that there is not.
 
 use alloc::vec::Vec;
 
@@ -24,6 +25,14 @@ pub(super) fn check(group: &Group, violations: &mut Vec<Violation>) {
         "the group epoch",
         group_epoch,
     );
+    for member in record.members.values() {
+        must_not_exceed(
+            "the version that a member reported",
+            member.reported_version.get(),
+            "the metadata version",
+            record.metadata_version.get(),
+        );
+    }
     for (_, member) in group.live_members() {
         must_not_exceed(
             "a member's epoch",

@@ -28,7 +28,13 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
     let (Some(begun), Some(cached)) = (begun, &task.cached) else {
         return Ok(asks);
     };
-    let clock = task.clock(begun.now).await;
+    let clock = match task.clock(begun.now).await {
+        Ok(clock) => clock,
+        Err(error) => {
+            task.engine.store().release(begun.lock).await;
+            return Err((asks, error.into()));
+        }
+    };
     let mut group = cached.group.clone();
     let mut writes = Vec::new();
     let mut replies: Vec<Decided> = Vec::with_capacity(asks.len());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use coordinator_core::names::{ConsumerGroup, GroupId};
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::record::{GroupRecord, Provisioning};
+use coordinator_core::time::Timestamp;
 use store::{CommitError, CreateError, GroupLock, PageCursor, PlaneError, ShardPlane, Stamp};
 use tokio::sync::oneshot;
 
@@ -152,10 +153,11 @@ impl Engine {
         let is_new_stream = siblings.is_empty();
         let provisioning = self.vacancy(creation, count, is_new_stream).await?;
         let id = creation.group.clone();
-        let record = match siblings.first() {
+        let mut record = match siblings.first() {
             Some(sibling) => GroupRecord::beside(id, sibling, provisioning),
             None => GroupRecord::new(id, count, provisioning),
         };
+        record.lineage.doubted_at = self.settled_doubt();
         let stamp = self
             .store()
             .create(lock, &record)
@@ -171,6 +173,14 @@ impl Engine {
             groups: groups(&siblings),
             is_new_stream,
         })
+    }
+
+    /// The last doubt of all groups, if its hold is over: a new group need not act on it (rule C8). One that was lost and is made anew meanwhile does.
+    fn settled_doubt(&self) -> Option<Timestamp> {
+        let lease = self.settings().member_lease_ttl();
+        let now = self.0.watchtower.estimated_now()?;
+        let at = self.0.watchtower.doubt()?.at;
+        (at.plus(lease) <= now).then_some(at)
     }
 
     /// Whether streams have to be made; refused where a new stream's keys exist already.

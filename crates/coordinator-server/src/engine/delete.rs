@@ -38,7 +38,13 @@ impl GroupTask {
             let (Some(begun), Some(cached)) = (begun, &self.cached) else {
                 return Err(EngineError::GroupNotFound);
             };
-            let clock = self.engine.0.watchtower.clock(begun.now).await;
+            let clock = match self.clock(begun.now).await {
+                Ok(clock) => clock,
+                Err(error) => {
+                    self.engine.store().release(begun.lock).await;
+                    return Err(error.into());
+                }
+            };
             let deletion = Input::DeletionRequested { force };
             match cached.group.decide(clock, &deletion) {
                 Err(rejection) => {
@@ -62,7 +68,7 @@ impl GroupTask {
             {
                 Ok(()) => {
                     let record = Arc::clone(&cached.snapshot.record);
-                    self.cached = None;
+                    self.forget();
                     self.hub.correct(MetadataVersion::default());
                     return Ok(record);
                 }

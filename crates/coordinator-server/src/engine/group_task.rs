@@ -83,8 +83,8 @@ pub(super) struct GroupTask {
     pub(super) id: GroupId,
     pub(super) hub: Arc<VersionHub>,
     pub(super) cached: Option<Cached>,
-    /// The latest version of the record that this coordinator knows of, also when it trusts no copy of it.
-    latest: Option<Stamp>,
+    /// The latest version of the record that this coordinator knows of, also when it trusts no copy of it, and when it was seen, by the store's clock.
+    latest: Option<(Stamp, Timestamp)>,
     /// The highest group epoch that this coordinator has seen (rule C7).
     known_epoch: GroupEpoch,
     /// When the store last had an older record than this coordinator knows of (rule C8).
@@ -160,6 +160,9 @@ impl GroupTask {
             asks = match self.decide_once(asks).await {
                 Ok(left) => left,
                 Err((asks, error)) => {
+                    if let EngineError::Store(_) = &error {
+                        self.engine.0.watchtower.trust_no_longer();
+                    }
                     answer_all(asks, &error);
                     return Err(error);
                 }
@@ -236,6 +239,13 @@ impl GroupTask {
         Ok(())
     }
 
+    /// The group is gone: one that is made anew under its name begins anew.
+    pub(super) fn forget(&mut self) {
+        self.cached = None;
+        self.latest = None;
+        self.known_epoch = GroupEpoch::default();
+    }
+
     /// Takes over what this coordinator committed itself.
     pub(super) fn keep(&mut self, snapshot: Snapshot, group: Group) {
         self.note_stamp(Some(&snapshot));
@@ -243,38 +253,43 @@ impl GroupTask {
         self.cached = Some(Cached { snapshot, group });
     }
 
-    /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision.
+    /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision. Where it was doubted since that one
+    /// was seen, that loss is known already.
     fn note_stamp(&mut self, snapshot: Option<&Snapshot>) {
         let is_older = |latest: &Stamp, found: &Stamp| {
             found.revision < latest.revision
                 || (found.revision == latest.revision && found.etag != latest.etag)
         };
-        if let (Some(latest), Some(snapshot)) = (&self.latest, snapshot)
+        if let (Some((latest, seen_at)), Some(snapshot)) = (&self.latest, snapshot)
             && is_older(latest, &snapshot.stamp)
+            && snapshot.record.lineage.doubted_at < Some(*seen_at)
         {
             tracing::warn!(group = describe(&self.id), known = %latest.revision, found = %snapshot.stamp.revision, "the store has an older record than is known");
             self.went_back_at = snapshot.clone().doubted().doubted_at;
         }
-        self.latest = snapshot.map(|snapshot| snapshot.stamp.clone());
+        self.latest = snapshot.map(|snapshot| (snapshot.stamp.clone(), snapshot.now));
     }
 
     /// Rule C8: when the store last showed that what it has of this group may be older than what it was given.
     pub(super) fn doubted_at(&self) -> Option<Timestamp> {
-        let of_history = self
-            .cached
-            .as_ref()
-            .and_then(|cached| cached.snapshot.doubted_at);
-        let of_all = self.engine.0.watchtower.doubted_at();
+        let snapshot = self.cached.as_ref().map(|cached| &cached.snapshot);
+        let of_history = snapshot.and_then(|snapshot| snapshot.doubted_at);
+        let acted_on = snapshot.and_then(|snapshot| snapshot.record.lineage.doubted_at);
+        let doubt = self.engine.0.watchtower.doubt();
+        let of_all = doubt.and_then(|doubt| doubt.for_group(acted_on));
         of_history.max(self.went_back_at).max(of_all)
     }
 
     /// The clock of a decision on what was read at `now`.
-    pub(super) async fn clock(&self, now: Timestamp) -> Clock {
-        let clock = self.engine.0.watchtower.clock(now).await;
-        Clock {
+    ///
+    /// # Errors
+    /// [`StoreError`]: it can't be told.
+    pub(super) async fn clock(&self, now: Timestamp) -> Result<Clock, StoreError> {
+        let clock = self.engine.0.watchtower.clock(now).await?;
+        Ok(Clock {
             doubted_at: self.doubted_at(),
             ..clock
-        }
+        })
     }
 
     /// Another coordinator committed, or may have.

@@ -27,7 +27,7 @@ pub(super) async fn judge(task: &GroupTask, cached: &Cached, ask: &Ask) -> Optio
             })
         }
         Ask::Tick => {
-            let clock = task.clock(cached.snapshot.now).await;
+            let clock = task.clock(cached.snapshot.now).await.ok()?;
             let step = cached.group.decide(clock, &Input::TickDue).ok()?;
             step.writes.is_empty().then_some(Quiet {
                 reply: None,

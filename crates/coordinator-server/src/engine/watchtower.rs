@@ -1,18 +1,26 @@
 //! Whether coordinators have been watching without a gap (rule M6), and whether the store kept what they wrote (rule C8). Judges no lease itself.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use coordinator_core::settings::Settings;
 use coordinator_core::time::{Clock, Millis, Timestamp};
-use store::{Coordination, GroupStore, StoreError};
+use store::{Coordination, Doubt, GroupStore, StoreError};
 
 /// Keeps the mark that coordinators leave in the store with every tick.
 pub(super) struct Watchtower {
     store: Arc<dyn GroupStore>,
     tick: Duration,
     gap: Millis,
-    last: Mutex<Option<(Coordination, Instant)>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// What was last heard, and when it was asked for; not trusted any more after the store could not be reached.
+#[derive(Clone, Copy)]
+struct Last {
+    coordination: Coordination,
+    asked: Instant,
+    is_trusted: bool,
 }
 
 impl Watchtower {
@@ -37,39 +45,51 @@ impl Watchtower {
     pub(super) async fn refresh(&self) -> Result<Coordination, StoreError> {
         // The age counts from before the question: a pause while it is under way must not look like watching.
         let asked = Instant::now();
-        let mark = self.last().map(|(coordination, _)| coordination.now);
+        let mark = self.last().map(|last| last.coordination.now);
         let coordination = self.store.watch_over(self.gap, mark).await?;
         self.note_doubt(coordination);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((coordination, asked));
+        *self.lock() = Some(Last {
+            coordination,
+            asked,
+            is_trusted: true,
+        });
         Ok(coordination)
     }
 
-    /// The clock for a decision on what was read at `now`. Where it is not known that somebody has been watching, nobody's lease is
-    /// judged to be over.
+    /// The clock for a decision on what was read at `now`.
     ///
     /// The last mark counts only if it is fresh by this process' time and by the store's: the one shows that this process was stopped, the
-    /// other that the store's clock jumped, or that the whole machine slept.
-    pub(super) async fn clock(&self, now: Timestamp) -> Clock {
-        let last = self.last();
-        let fresh = last.filter(|(coordination, asked)| {
-            asked.elapsed() <= Duration::from_millis(self.gap.get())
-                && now.since(coordination.now) <= self.gap
+    /// other that the store's clock jumped, or that the whole machine slept. What is doubted is for the group to say.
+    ///
+    /// # Errors
+    /// [`StoreError`]: whether somebody has been watching, and whether writes were lost, is not known. Nothing may be decided then.
+    pub(super) async fn clock(&self, now: Timestamp) -> Result<Clock, StoreError> {
+        let fresh = self.last().filter(|last| {
+            last.is_trusted
+                && last.asked.elapsed() <= Duration::from_millis(self.gap.get())
+                && now.since(last.coordination.now) <= self.gap
         });
         let known = match fresh {
-            Some((coordination, _)) => Ok(coordination),
-            None => self.refresh().await,
+            Some(last) => last.coordination,
+            None => self.refresh().await?,
         };
-        Clock {
+        Ok(Clock {
             now,
-            coordination_since: known.as_ref().map_or(now, |known| known.since),
-            doubted_at: known.map_or_else(|_| self.doubted_at(), |known| known.doubted_at),
+            coordination_since: known.since,
+            doubted_at: None,
+        })
+    }
+
+    /// The store could not be reached: it may come back as another one, and is asked before the next decision.
+    pub(super) fn trust_no_longer(&self) {
+        if let Some(last) = &mut *self.lock() {
+            last.is_trusted = false;
         }
     }
 
-    /// When the store last showed that it may have lost writes, as far as this coordinator has heard. Rule C8.
-    pub(super) fn doubted_at(&self) -> Option<Timestamp> {
-        self.last()
-            .and_then(|(coordination, _)| coordination.doubted_at)
+    /// The last sign that the store as a whole may have lost writes, as far as this coordinator has heard. Rule C8.
+    pub(super) fn doubt(&self) -> Option<Doubt> {
+        self.last().and_then(|last| last.coordination.doubt)
     }
 
     /// Tells all coordinators that the store may have lost writes (rule C8).
@@ -88,7 +108,7 @@ impl Watchtower {
     fn note_doubt(&self, coordination: Coordination) {
         let is_news = self
             .last()
-            .is_some_and(|(last, _)| coordination.doubted_at > last.doubted_at);
+            .is_some_and(|last| coordination.doubt > last.coordination.doubt);
         if is_news {
             tracing::warn!(
                 "the store may have lost writes: nothing new is granted for one member lease"
@@ -98,14 +118,18 @@ impl Watchtower {
 
     /// The store's time, as far as one can tell without asking. None before it was ever asked.
     pub(super) fn estimated_now(&self) -> Option<Timestamp> {
-        self.last().map(|(coordination, asked)| {
-            let elapsed = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
-            coordination.now.plus(Millis::new(elapsed))
+        self.last().map(|last| {
+            let elapsed = u64::try_from(last.asked.elapsed().as_millis()).unwrap_or(u64::MAX);
+            last.coordination.now.plus(Millis::new(elapsed))
         })
     }
 
-    fn last(&self) -> Option<(Coordination, Instant)> {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last(&self) -> Option<Last> {
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Last>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -113,6 +137,22 @@ impl Watchtower {
 mod tests {
     use super::*;
     use store::{LockLimits, ManualClock, MemoryStore, StoreClock};
+
+    /// Every other coordinator's mark is ahead of the store's clock then.
+    #[tokio::test]
+    async fn m6_m7_a_clock_that_goes_back_is_a_gap_and_no_loss_of_writes() {
+        let time = Arc::new(ManualClock::at(Timestamp::from_ms(1_000_000)));
+        let store = Arc::new(MemoryStore::with(time.clone(), LockLimits::default()));
+        let towers = [0, 1, 2].map(|_| Watchtower::new(store.clone(), &Settings::default()));
+        for tower in &towers {
+            tower.refresh().await.expect("a mark");
+        }
+        time.set(Timestamp::from_ms(999_990));
+        for tower in &towers {
+            let coordination = tower.refresh().await.expect("a mark");
+            assert_eq!(coordination.doubt, None);
+        }
+    }
 
     #[tokio::test]
     async fn m6_a_jump_of_the_stores_clock_that_no_tick_has_seen_yet_is_a_gap() {
@@ -122,11 +162,11 @@ mod tests {
         tower.refresh().await.expect("a mark");
 
         time.advance(Millis::new(1_000));
-        let clock = tower.clock(time.now()).await;
+        let clock = tower.clock(time.now()).await.expect("a clock");
         assert_eq!(clock.coordination_since, Timestamp::from_ms(1_000_000));
 
         time.advance(Millis::new(60_000));
-        let clock = tower.clock(time.now()).await;
+        let clock = tower.clock(time.now()).await.expect("a clock");
         assert_eq!(clock.coordination_since, clock.now);
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct StoredMember {
     released_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sequence: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_distrusted: bool,
     max_concurrency: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     holdings: Vec<HeldShards>,
@@ -69,6 +71,7 @@ impl StoredMember {
             reported_version: member.reported_version.get(),
             released_at: member.released_at.get(),
             sequence: member.sequence.map(Sequence::get),
+            is_distrusted: member.is_distrusted,
             max_concurrency: member.max_concurrency.get(),
             holdings: holdings::write(&member.holdings),
             lease_ttl_ms: member.lease_ttl.get(),
@@ -99,6 +102,7 @@ impl StoredMember {
             reported_version: MetadataVersion::new(self.reported_version),
             released_at: MetadataVersion::new(self.released_at),
             sequence: self.sequence.map(Sequence::new),
+            is_distrusted: self.is_distrusted,
             max_concurrency: Concurrency::new(self.max_concurrency),
             holdings: holdings::read(self.holdings),
             lease_ttl: Millis::new(self.lease_ttl_ms),

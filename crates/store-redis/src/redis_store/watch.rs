@@ -1,10 +1,11 @@
 //! What is not about a group: the watch of the coordinators (rule M6), and whether Redis lets the store do its work (cases C07 and C11).
 
 use coordinator_core::time::{Millis, Timestamp};
-use store::{Coordination, StoreError};
+use store::{Coordination, Doubt, StoreError};
 
 use super::RedisStore;
 use crate::keys::GroupKeys;
+use crate::reply::Reply;
 use crate::script;
 
 impl RedisStore {
@@ -25,7 +26,7 @@ impl RedisStore {
             "ok" => Ok(Coordination {
                 now: Timestamp::from_ms(reply.number()?),
                 since: Timestamp::from_ms(reply.number()?),
-                doubted_at: reply.optional_number()?.map(Timestamp::from_ms),
+                doubt: read_doubt(&mut reply)?,
             }),
             _ => Err(reply.unknown()),
         }
@@ -57,6 +58,12 @@ impl RedisStore {
             _ => Err(reply.unknown()),
         }
     }
+}
+
+fn read_doubt(reply: &mut Reply) -> Result<Option<Doubt>, StoreError> {
+    let at = reply.optional_number()?.map(Timestamp::from_ms);
+    let lost_from = Timestamp::from_ms(reply.number()?);
+    Ok(at.map(|at| Doubt { at, lost_from }))
 }
 
 /// The commands that the store's steps run, with a key of each kind.

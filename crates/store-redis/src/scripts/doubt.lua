@@ -7,6 +7,6 @@ end
 local at = tonumber(take())
 local doubted = tonumber(redis.call('HGET', KEYS[1], 'doubted') or '')
 if not doubted or doubted < at then
-  redis.call('HSET', KEYS[1], 'doubted', decimal(at))
+  redis.call('HSET', KEYS[1], 'doubted', decimal(at), 'lostFrom', decimal(at))
 end
 return {'ok'}

@@ -70,6 +70,7 @@ macro_rules! conformance_cases {
             watch::a_watch_without_a_gap_goes_on_m6
             watch::a_gap_begins_a_new_watch_m6
             watch::a_mark_that_was_lost_is_a_doubt_for_all_c8
+            watch::a_mark_ahead_of_the_clock_is_no_doubt_m7
             watch::a_doubt_is_remembered_unless_a_later_one_is_known_c8
             feed::a_commit_is_told_to_subscribers
             feed::a_commit_of_another_coordinator_is_told_too

@@ -176,6 +176,7 @@ fn full_member(name: &str, state: MemberState, first: u32) -> MemberRecord {
         reported_version: MetadataVersion::new(40),
         released_at: MetadataVersion::new(39),
         sequence: Some(Sequence::new(u64::MAX)),
+        is_distrusted: true,
         max_concurrency: Concurrency::new(16),
         holdings: Vec::from(holdings)
             .into_iter()
@@ -200,6 +201,7 @@ fn member(state: MemberState) -> MemberRecord {
         reported_version: MetadataVersion::default(),
         released_at: MetadataVersion::default(),
         sequence: None,
+        is_distrusted: false,
         max_concurrency: Concurrency::new(1),
         holdings: Vec::new(),
         lease_ttl: Millis::new(15_000),

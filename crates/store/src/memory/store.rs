@@ -19,7 +19,7 @@ use super::feed::Feed;
 use super::state::State;
 use super::watch::Watch;
 use crate::{
-    Begun, Change, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError,
+    Begun, Change, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError, Doubt,
     GroupLock, GroupStore, LockLimits, MemberProgress, Page, PageCursor, Renewal, Renewed,
     Snapshot, Stamp, StoreClock, StoreError, SystemClock,
 };
@@ -266,7 +266,7 @@ impl GroupStore for MemoryStore {
         let watch = state
             .watch
             .unwrap_or_else(|| Watch::seen_at(None, now, Millis::default(), None));
-        state.watch = Some(watch.doubted_from(at));
+        state.watch = Some(watch.doubted(Doubt { at, lost_from: at }));
         Ok(())
     }
 

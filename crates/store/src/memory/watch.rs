@@ -2,14 +2,14 @@
 
 use coordinator_core::time::{Millis, Timestamp};
 
-use crate::Coordination;
+use crate::{Coordination, Doubt};
 
 /// What is remembered of the watch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watch {
     since: Timestamp,
     seen: Timestamp,
-    doubted_at: Option<Timestamp>,
+    doubt: Option<Doubt>,
 }
 
 impl Watch {
@@ -26,20 +26,24 @@ impl Watch {
         let watch = Self {
             since: unbroken.map_or(now, |watch| watch.since),
             seen: now,
-            doubted_at: earlier.and_then(|watch| watch.doubted_at),
+            doubt: earlier.and_then(|watch| watch.doubt),
         };
-        if mark > earlier.map(|watch| watch.seen) {
-            let after_known = watch.doubted_at.map(|known| known.plus(Millis::new(1)));
-            watch.doubted_from(after_known.map_or(now, |known| known.max(now)))
-        } else {
-            watch
+        let seen = earlier.map(|watch| watch.seen);
+        match mark.filter(|mark| *mark <= now && Some(*mark) > seen) {
+            None => watch,
+            Some(_) => {
+                let known = watch.doubt.map(|doubt| after(doubt.at));
+                let at = known.map_or(now, |known| known.max(now));
+                let lost_from = seen.map_or(at, after);
+                watch.doubted(Doubt { at, lost_from })
+            }
         }
     }
 
     /// The watch with a doubt, unless a later one is known.
-    pub(super) fn doubted_from(self, at: Timestamp) -> Self {
+    pub(super) fn doubted(self, doubt: Doubt) -> Self {
         Self {
-            doubted_at: self.doubted_at.max(Some(at)),
+            doubt: self.doubt.max(Some(doubt)),
             ..self
         }
     }
@@ -49,9 +53,13 @@ impl Watch {
         Coordination {
             now: self.seen,
             since: self.since,
-            doubted_at: self.doubted_at,
+            doubt: self.doubt,
         }
     }
+}
+
+const fn after(moment: Timestamp) -> Timestamp {
+    moment.plus(Millis::new(1))
 }
 
 #[cfg(test)]
@@ -83,17 +91,34 @@ mod tests {
         let gap = Millis::new(100);
         let watch = Watch::seen_at(None, first, gap, None);
         let kept = Watch::seen_at(Some(watch), second, gap, Some(first));
-        assert_eq!(kept.doubted_at, None);
+        assert_eq!(kept.doubt, None);
+        let doubt = |at, lost_from| {
+            let [at, lost_from] = [at, lost_from].map(Timestamp::from_ms);
+            Some(Doubt { at, lost_from })
+        };
         let lower = Watch::seen_at(Some(watch), second, gap, Some(second));
-        assert_eq!(lower.doubted_at, Some(second));
+        assert_eq!(lower.doubt, doubt(1_050, 1_001));
         let gone = Watch::seen_at(None, second, gap, Some(first));
-        assert_eq!(gone.doubted_at, Some(second));
-        let again = Watch::seen_at(Some(gone), second, gap, Some(Timestamp::from_ms(2_000)));
-        assert_eq!(
-            again.doubted_at,
-            Some(Timestamp::from_ms(1_051)),
-            "each is later"
+        assert_eq!(gone.doubt, doubt(1_050, 1_050));
+        let third = Timestamp::from_ms(1_050);
+        let again = Watch::seen_at(
+            Some(Watch {
+                seen: first,
+                ..gone
+            }),
+            third,
+            gap,
+            Some(third),
         );
+        assert_eq!(again.doubt, doubt(1_051, 1_001), "each is later");
+    }
+
+    #[test]
+    fn a_mark_ahead_of_the_clock_says_that_the_clock_went_back_m7() {
+        let [first, second] = [1_000, 990].map(Timestamp::from_ms);
+        let gap = Millis::new(100);
+        let watch = Watch::seen_at(None, second, gap, Some(first));
+        assert_eq!(watch.doubt, None);
     }
 
     #[test]

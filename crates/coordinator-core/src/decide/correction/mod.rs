@@ -5,5 +5,5 @@ mod round;
 mod sync;
 
 pub(super) use doubt::{end_hold, note_doubt, spread};
-pub(super) use round::{check_settled, close_if_settled, status};
+pub(super) use round::{check_known, check_settled, close_if_settled, status};
 pub(super) use sync::{judge, note_leave};

@@ -40,6 +40,14 @@ pub(in crate::decide) fn check_settled(group: &Group) -> Result<(), Rejection> {
     }
 }
 
+/// Rule C8: during a hold it is not known who reads, so that nobody can be taken not to.
+pub(in crate::decide) fn check_known(group: &Group) -> Result<(), Rejection> {
+    match group.record.lineage.hold_until {
+        Some(_) => Err(Rejection::MetadataSyncInProgress),
+        None => Ok(()),
+    }
+}
+
 /// Rules H6, H18 and C8: how a live member is answered. Only OK lets it start a shard.
 pub(in crate::decide) fn status(draft: &Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatStatus {
     let lineage = &draft.group().record.lineage;

@@ -9,7 +9,7 @@ use crate::lineage::{Correction, PLAUSIBLE_EPOCHS};
 use crate::member::MemberRecord;
 use crate::numbers::ShardIndex;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
-use crate::write::Write;
+use crate::write::{FenceCause, Write};
 
 /// Rules H5 and H6: what a live member is answered that speaks of what the store has lost; nothing if it does not.
 ///
@@ -30,15 +30,28 @@ pub(in crate::decide) fn judge(
     if is_below || epoch > most {
         return None;
     }
-    let record = &draft.group().record;
-    let is_old_epoch = epoch < record.lineage.epoch_floor.get();
-    let knows_more = heartbeat.version > record.metadata_version;
-    if knows_more && (!is_old_epoch || !record.lineage.is_settling()) {
+    let lineage = &draft.group().record.lineage;
+    let is_old_epoch = epoch < lineage.epoch_floor.get();
+    let is_settling = lineage.is_settling();
+    let knows_more = heartbeat.version > draft.group().record.metadata_version;
+    if knows_more && (member.is_distrusted || (is_settling && !is_old_epoch)) {
+        return Some(distrust(draft, heartbeat));
+    }
+    if knows_more && !is_settling {
         // Rule H5: a loss that is not known yet.
         doubt::doubt_by_report(draft, epoch);
     }
     let is_round = draft.group().record.lineage.correction.is_some();
     (knows_more || (is_round && is_old_epoch)).then(|| synchronise(draft, heartbeat, epoch))
+}
+
+/// Who has an epoch from after the loss was told what the store has. If it goes by another version all the same, it does not do as it is told: it would
+/// hold the grants of every group with each of its reports (rule C8). It is fenced; what it says it has is kept from everybody for a lease.
+fn distrust(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
+    claim(draft, heartbeat);
+    report::renew_lease(draft, heartbeat);
+    let reported = heartbeat.version;
+    report::fence_out(draft, heartbeat, FenceCause::UnknownVersion { reported })
 }
 
 /// A member that leaves and knows more than the store shows the same (rule H5). There is nothing to bring it up to date for: what it says it is still
@@ -47,7 +60,11 @@ pub(in crate::decide) fn note_leave(draft: &mut Draft<'_>, heartbeat: &Heartbeat
     if heartbeat.version <= draft.group().record.metadata_version {
         return;
     }
-    if !draft.group().record.lineage.is_settling() {
+    let is_trusted = draft
+        .group()
+        .member(&heartbeat.member)
+        .is_some_and(|member| !member.is_distrusted);
+    if is_trusted && !draft.group().record.lineage.is_settling() {
         doubt::doubt_by_report(draft, 0);
     }
     claim(draft, heartbeat);
