@@ -140,19 +140,25 @@ impl Group {
             } => self.change(member, |record| {
                 record.sequence = *sequence;
                 record.previous_epoch = None;
+                record.epoch_before_loss = None;
                 remember(&mut record.join_requests, request.clone());
             }),
             Write::EpochIssued {
                 member,
                 epoch,
                 previous,
+                before_loss,
             } => self.change(member, |record| {
                 record.epoch = *epoch;
                 record.previous_epoch = Some(*previous);
+                record.epoch_before_loss = *before_loss;
             }),
-            Write::EpochConfirmed { member, previous } => {
-                self.change(member, |record| record.previous_epoch = *previous);
-            }
+            Write::EpochConfirmed { member, previous } => self.change(member, |record| {
+                record.previous_epoch = *previous;
+                if previous.is_none() {
+                    record.epoch_before_loss = None;
+                }
+            }),
 
             Write::LeaseSet { member, deadline } => {
                 self.change(member, |record| record.lease_deadline = Some(*deadline));

@@ -142,15 +142,16 @@ impl Group {
 
     /// Whether an epoch is one that was issued to a member and is still good: the newest, the last that it sent, or one between them (rules H14 and E6).
     ///
-    /// Where writes were doubted between those two, only the last that it sent is known of those before: the others may have gone to another process in
-    /// the lost writes (rules C7 and H15).
+    /// Where writes were doubted between those two, the epochs between those that were issued before and those issued since are nobody's: they may have been
+    /// handed out to another process in the lost writes (rules C7 and H15).
     #[must_use]
     pub fn accepts_epoch(&self, member: &MemberRecord, epoch: u64) -> bool {
         let newest = member.epoch.get();
-        let sent = member.previous_epoch.unwrap_or(member.epoch).get();
+        let sent = member.previous_epoch.unwrap_or(member.epoch);
+        let before_loss = member.epoch_before_loss.unwrap_or(sent).get();
         let floor = self.record.lineage.epoch_floor.get();
-        let is_of_one_lineage = epoch >= floor || newest < floor;
-        epoch == sent || ((sent..=newest).contains(&epoch) && is_of_one_lineage)
+        let is_of_lost_writes = epoch > before_loss && epoch < floor && newest >= floor;
+        (sent.get()..=newest).contains(&epoch) && !is_of_lost_writes
     }
 
     /// The part of a member's target that it may have now. Rule O4.

@@ -42,6 +42,9 @@ pub struct MemberRecord {
     /// The last epoch that it has sent itself, until it sends the newest (rule E6). Whatever was issued from that one on stays good: any of the
     /// answers may be the one that it heard.
     pub previous_epoch: Option<MemberEpoch>,
+    /// The newest epoch that it had been given when writes were doubted, until it sends one from after that. From the last that it sent to this one they stay good;
+    /// others from before may have gone to another process in the lost writes (rule C7).
+    pub epoch_before_loss: Option<MemberEpoch>,
     /// The last version it reported.
     pub reported_version: MetadataVersion,
     /// The version from which on it knew that it had let go of the shard it released last. See [`crate::Group::decide`], rule H14a.

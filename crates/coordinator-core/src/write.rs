@@ -160,6 +160,8 @@ pub enum Write {
         epoch: MemberEpoch,
         /// The earliest epoch that it may still send (rule E6).
         previous: MemberEpoch,
+        /// The newest one from before a loss of writes that it may still send, if there was one in between (rule C7).
+        before_loss: Option<MemberEpoch>,
     },
     /// A member has sent an epoch that it was given: earlier ones are no longer good (rule E6).
     EpochConfirmed {

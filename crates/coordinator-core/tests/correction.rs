@@ -391,3 +391,20 @@ fn h14a_t3a_a_member_that_leaves_with_a_lost_version_is_heard_again() {
     let lease = loss.world.now.plus(Millis::new(15_000));
     assert_eq!(loss.world.member("b").lease_deadline, Some(lease));
 }
+
+/// Redis was restarted and lost nothing: a member that has heard of an epoch, and is overtaken by an earlier message of its own, is not thrown out for it.
+#[test]
+fn e6_c7_the_epochs_that_were_recorded_before_a_doubt_stay_good() {
+    let mut world = World::with_shards(2);
+    let numbered = |beat: Beat, sequence| beat.instance("p").sequence(sequence);
+    let first = world.beat(numbered(join("a"), 1));
+    let early = numbered(obeying("a", &first), 3);
+    world.beat(join("b"));
+    let told = world.beat(numbered(obeying("a", &first).owns(&[0, 1]), 2));
+    assert!(told.member_epoch > first.member_epoch);
+    world.doubted_at = Some(world.now);
+    let late = world.beat(early);
+    assert!(late.member_epoch > told.member_epoch, "the leap");
+    let status = world.beat(numbered(obeying("a", &told), 5)).status;
+    assert_eq!(status, RevokePending, "it had heard {}", told.member_epoch);
+}

@@ -69,14 +69,24 @@ fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId, sent: Option<MemberEpoch>) 
     let Some(member) = draft.group().member(id) else {
         return;
     };
-    let epoch = draft.group().record.assignment_epoch.as_member();
+    let record = &draft.group().record;
+    let (epoch, floor) = (
+        record.assignment_epoch.as_member(),
+        record.lineage.epoch_floor,
+    );
     let recorded = member.previous_epoch.unwrap_or(member.epoch);
-    let previous = sent.filter(|sent| *sent < epoch).unwrap_or(recorded);
+    let sent = sent.filter(|sent| *sent < epoch);
+    let previous = sent.unwrap_or(recorded);
+    let is_first_after_loss = epoch.get() >= floor.get() && member.epoch.get() < floor.get();
+    let before_loss = sent
+        .or(member.epoch_before_loss)
+        .or(is_first_after_loss.then_some(member.epoch));
     if epoch > member.epoch || (previous != recorded && epoch == member.epoch) {
         draft.write(Write::EpochIssued {
             member: id.clone(),
             epoch,
             previous,
+            before_loss,
         });
     }
 }

@@ -93,6 +93,7 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
         has_reported: false,
         epoch: draft.group().record.group_epoch.as_assignment().as_member(),
         previous_epoch: None,
+        epoch_before_loss: None,
         reported_version: MetadataVersion::default(),
         released_at: MetadataVersion::default(),
         sequence: heartbeat.sequence,

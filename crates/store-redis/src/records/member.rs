@@ -25,6 +25,8 @@ pub(super) struct StoredMember {
     epoch: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     previous_epoch: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    epoch_before_loss: Option<u64>,
     reported_version: u64,
     released_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +70,7 @@ impl StoredMember {
             has_reported: member.has_reported,
             epoch: member.epoch.get(),
             previous_epoch: member.previous_epoch.map(MemberEpoch::get),
+            epoch_before_loss: member.epoch_before_loss.map(MemberEpoch::get),
             reported_version: member.reported_version.get(),
             released_at: member.released_at.get(),
             sequence: member.sequence.map(Sequence::get),
@@ -99,6 +102,7 @@ impl StoredMember {
             has_reported: self.has_reported,
             epoch: MemberEpoch::new(self.epoch),
             previous_epoch: self.previous_epoch.map(MemberEpoch::new),
+            epoch_before_loss: self.epoch_before_loss.map(MemberEpoch::new),
             reported_version: MetadataVersion::new(self.reported_version),
             released_at: MetadataVersion::new(self.released_at),
             sequence: self.sequence.map(Sequence::new),
