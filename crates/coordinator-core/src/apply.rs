@@ -139,8 +139,7 @@ impl Group {
                 sequence,
             } => self.change(member, |record| {
                 record.sequence = *sequence;
-                record.previous_epoch = None;
-                record.epoch_before_loss = None;
+                record.apply_earlier_epochs(None, None);
                 remember(&mut record.join_requests, request.clone());
             }),
             Write::EpochIssued {
@@ -150,14 +149,10 @@ impl Group {
                 before_loss,
             } => self.change(member, |record| {
                 record.epoch = *epoch;
-                record.previous_epoch = Some(*previous);
-                record.epoch_before_loss = *before_loss;
+                record.apply_earlier_epochs(Some(*previous), *before_loss);
             }),
             Write::EpochConfirmed { member, previous } => self.change(member, |record| {
-                record.previous_epoch = *previous;
-                if previous.is_none() {
-                    record.epoch_before_loss = None;
-                }
+                record.apply_earlier_epochs(*previous, record.epoch_before_loss);
             }),
 
             Write::LeaseSet { member, deadline } => {
@@ -348,6 +343,16 @@ impl Group {
 }
 
 impl MemberRecord {
+    /// Where no earlier epoch is good any more, none from before a loss is.
+    fn apply_earlier_epochs(
+        &mut self,
+        earliest: Option<MemberEpoch>,
+        before_loss: Option<MemberEpoch>,
+    ) {
+        self.previous_epoch = earliest;
+        self.epoch_before_loss = earliest.and(before_loss);
+    }
+
     fn apply_release_demanded(&mut self, shards: &ShardSet, by: Option<Timestamp>) {
         for shard in shards {
             if let Ok(position) = self.find(shard) {

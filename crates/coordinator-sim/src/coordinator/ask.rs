@@ -26,10 +26,12 @@ pub(crate) enum Ask {
         input: Box<Input>,
         doubted_at: Option<Timestamp>,
     },
-    /// Another group of the stream has a change that this one is to have, too (rules G1 and G10).
+    /// Another group of the stream has a change that this one is to have, too (rules G1 and G10). It was seen under this doubt: under a newer one the other
+    /// group may not have it any more.
     Join {
         resharding: ReshardingId,
         target: ShardCount,
+        doubted_at: Option<Timestamp>,
     },
 }
 
@@ -45,11 +47,15 @@ impl Ask {
             Self::Admin { input, doubted_at } => {
                 (*doubted_at == doubt_of(snapshot)).then(|| (**input).clone())
             }
-            Self::Join { resharding, target } => {
+            Self::Join {
+                resharding,
+                target,
+                doubted_at,
+            } => {
                 let record = group.record();
                 let mut known = record.migration.iter().chain(&record.finished_migrations);
                 let is_new = known.all(|migration| migration.id != *resharding);
-                is_new.then(|| Input::ScaleRequested {
+                (is_new && *doubted_at == doubt_of(snapshot)).then(|| Input::ScaleRequested {
                     resharding: resharding.clone(),
                     target: *target,
                 })

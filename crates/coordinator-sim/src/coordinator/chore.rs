@@ -8,9 +8,10 @@ use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::step::Effect;
+use coordinator_core::time::Timestamp;
 use coordinator_core::write::Write;
 
-use super::Ask;
+use super::{Ask, doubt_of};
 use crate::streams::Streams;
 use crate::world::World;
 
@@ -51,6 +52,7 @@ struct Looked {
     active: Option<Migration>,
     finished: Vec<ReshardingId>,
     effect: Option<Effect>,
+    doubted_at: Option<Timestamp>,
 }
 
 impl World {
@@ -103,6 +105,7 @@ impl World {
     /// Nothing where the store is away or the group has something to record first.
     fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<Looked> {
         let snapshot = self.store.load(group, self.now).ok()?;
+        let doubted_at = doubt_of(&snapshot);
         let mut clock = self.clock(coordinator, group, snapshot.now);
         clock.doubted_at = clock.doubted_at.max(snapshot.doubted_at);
         // What the work on the group goes by is left alone: it may be in the middle of a decision.
@@ -121,6 +124,7 @@ impl World {
                 .map(|migration| migration.id.clone())
                 .collect(),
             effect: step.effects.into_iter().next().filter(|_| is_quiet),
+            doubted_at,
         })
     }
 
@@ -206,14 +210,15 @@ impl World {
 fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
     let lacks = |group: &Looked| group.active.is_none() && !group.finished.contains(&active.id);
     let groups = looked.iter().enumerate().filter(|(_, group)| lacks(group));
-    let join = |group| {
+    let join = |(group, looked): (usize, &Looked)| {
         let ask = Ask::Join {
             resharding: active.id.clone(),
             target: active.to,
+            doubted_at: looked.doubted_at,
         };
         (group, ask)
     };
-    groups.map(|(group, _)| join(group)).collect()
+    groups.map(join).collect()
 }
 
 /// What the groups' records ask for, taken together.

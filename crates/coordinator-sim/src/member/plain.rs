@@ -1,5 +1,5 @@
-//! A client that obeys (rules T2, T3, O5b) and says as little of itself as protocol version 1 allows: it neither names its process nor
-//! numbers its messages.
+//! A client that obeys (rules T2, T3, O5b) and says as little of itself as protocol version 1 allows: it does not number its messages, and every second one does
+//! not name its process either.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +28,7 @@ struct Sent {
 pub(crate) struct PlainClient {
     member_id: String,
     process: usize,
+    instance: Option<String>,
     messages: u64,
     grants: u64,
     epoch: i64,
@@ -49,6 +50,7 @@ impl PlainClient {
         Self {
             member_id: member_id.to_owned(),
             process,
+            instance: (process % 2 == 1).then(|| format!("plain-{process}")),
             messages: 0,
             grants: 0,
             epoch: JOIN_EPOCH,
@@ -188,7 +190,7 @@ impl PlainClient {
             owned_shards: stopping(false).collect(),
             revoking_shards: stopping(true).map(row).collect(),
             shard_progress: Vec::new(),
-            instance_id: None,
+            instance_id: self.instance.clone(),
             sequence: None,
             rack: None,
         };
