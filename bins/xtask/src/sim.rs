@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coordinator_sim::{
-    Options, Outcome, Replay, events_of, replay, shrink, simulate, simulate_many,
+    Options, Outcome, Replay, ReplayError, events_of, replay, shrink, simulate, simulate_many,
 };
 
 /// How many of the last events are shown of a failed run.
@@ -21,17 +21,17 @@ pub(crate) struct SimArguments {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// How many seeds, from the first one on.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     #[command(flatten)]
     kind: Kind,
     /// Where to write what happened in the run, as JSON lines; only for one run.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     events: Option<PathBuf>,
     /// Plays the actions of this file; seed and options are those of the file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "seeds", "steps", "messages_only", "keeps_writes", "shrunk"])]
     replay: Option<PathBuf>,
-    /// Where the shortest failing run is written; next to the build's own files by default.
+    /// Where the shortest failing run is written; `target/sim-SEED.json` by default.
     #[arg(long, value_name = "FILE")]
     shrunk: Option<PathBuf>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct SimArguments {
 #[derive(Debug, clap::Args)]
 pub(crate) struct SoakArguments {
     /// For how many minutes.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     minutes: u64,
     /// The first seed; from the clock by default.
     #[arg(long)]
@@ -53,7 +53,7 @@ pub(crate) struct SoakArguments {
 #[derive(Debug, clap::Args)]
 struct Kind {
     /// How many actions there are before faults stop.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     steps: usize,
     /// Nothing but messages goes wrong.
     #[arg(long)]
@@ -95,10 +95,16 @@ pub(crate) fn run(arguments: &SimArguments) -> ExitCode {
     match try_run(arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("── {error}");
+            eprintln!("── {}", with_causes(&*error));
             ExitCode::FAILURE
         }
     }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
 }
 
 fn try_run(arguments: &SimArguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -126,7 +132,10 @@ fn try_run(arguments: &SimArguments) -> Result<ExitCode, Box<dyn std::error::Err
         fleet.failed
     };
     match failed {
-        None => Ok(ExitCode::SUCCESS),
+        None => {
+            println!("── clean");
+            Ok(ExitCode::SUCCESS)
+        }
         Some(failed) => {
             explain(
                 &failed,
@@ -167,7 +176,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> ExitCode {
         return ExitCode::SUCCESS;
     };
     if let Err(error) = explain(&failed, &options, &arguments.kind, None) {
-        eprintln!("── {error}");
+        eprintln!("── {}", with_causes(&*error));
     }
     ExitCode::FAILURE
 }
@@ -176,12 +185,14 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-fn write_events(
-    file: Option<&Path>,
-    events: impl Fn() -> Vec<String>,
-) -> Result<(), std::io::Error> {
+fn write_events(file: Option<&Path>, events: impl Fn() -> Vec<String>) -> Result<(), ReplayError> {
     match file {
-        Some(file) => std::fs::write(file, events().join("\n") + "\n"),
+        Some(file) => {
+            std::fs::write(file, events().join("\n") + "\n").map_err(|source| ReplayError::File {
+                path: file.to_owned(),
+                source,
+            })
+        }
         None => Ok(()),
     }
 }
@@ -227,7 +238,12 @@ fn verdict(outcome: &Outcome, command: &str, events: &[String]) -> ExitCode {
     let Some(violation) = &outcome.violation else {
         return ExitCode::SUCCESS;
     };
-    for line in &events[events.len().saturating_sub(LAST_EVENTS)..] {
+    // What was done is in the file; what came of it is shown.
+    let told: Vec<&String> = events
+        .iter()
+        .filter(|line| !line.contains("\"event\":\"action\""))
+        .collect();
+    for line in &told[told.len().saturating_sub(LAST_EVENTS)..] {
         println!("   {line}");
     }
     println!("── seed {}: {violation}\n   again: {command}", outcome.seed);

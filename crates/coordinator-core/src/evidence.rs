@@ -22,9 +22,9 @@ pub struct GroupEvidence {
 /// What was read of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShardEvidence {
-    /// There is no data plane to look at (rule G11).
+    /// There is no data plane to look at: members alone decide, nothing stands against it (rule G11).
     NotApplicable,
-    /// The stream does not exist.
+    /// The stream does not exist: nothing can be unread in it, so that this is proof (rule G4).
     Missing,
     /// The stream has these consumer groups.
     Groups(Vec<GroupEvidence>),

@@ -1,4 +1,4 @@
-//! What is recorded once the store may have lost writes: section 6 of the rules. Decides nothing.
+//! What is recorded once the store may have lost writes: the rules C1 to C8. Decides nothing.
 
 use crate::numbers::{GroupEpoch, MetadataVersion};
 use crate::time::Timestamp;

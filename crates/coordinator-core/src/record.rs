@@ -43,11 +43,11 @@ pub struct GroupRecord {
     pub target: Target,
     /// What nobody may be given yet (rule O6).
     pub quarantines: Vec<Quarantine>,
-    /// The change of the shard count that is under way (section 8).
+    /// The change of the shard count that is under way (rules G1 to G11).
     pub migration: Option<Migration>,
     /// Those that are over, the latest last (rule M2).
     pub finished_migrations: Vec<Migration>,
-    /// What is known of writes that the store may have lost (section 6).
+    /// What is known of writes that the store may have lost (rules C1 to C8).
     pub lineage: Lineage,
 }
 

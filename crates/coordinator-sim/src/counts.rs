@@ -115,7 +115,7 @@ impl fmt::Display for Counts {
         )?;
         write!(
             f,
-            "entries published {}, handled {}",
+            "entries published {}, handled {} (each group reads each entry, some twice)",
             self.published, self.handled
         )
     }

@@ -32,7 +32,7 @@ pub enum ReplayError {
         source: std::io::Error,
     },
     /// It holds something else.
-    #[error("{} is no run of the simulator", path.display())]
+    #[error("{} is no run of the simulator; give a file that `cargo xtask sim` wrote when a run failed", path.display())]
     Content {
         /// The file.
         path: PathBuf,

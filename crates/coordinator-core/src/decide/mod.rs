@@ -133,7 +133,7 @@ fn decide_heartbeat(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
     heartbeat::judge(draft, heartbeat)
 }
 
-/// Section 8: what is asked, or has happened, of a change of the shard count.
+/// Rules G1 to G11: what is asked, or has happened, of a change of the shard count.
 fn decide_migration(draft: &mut Draft<'_>, input: &Input) -> Result<Reply, Rejection> {
     match input {
         Input::ScaleRequested { resharding, target } => {

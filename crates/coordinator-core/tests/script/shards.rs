@@ -1,4 +1,4 @@
-//! Commands about a change of the shard count (section 8 of the rules).
+//! Commands about a change of the shard count (rules G1 to G11).
 
 use coordinator_core::input::Input;
 use coordinator_core::names::ReshardingId;

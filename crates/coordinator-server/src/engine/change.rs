@@ -175,10 +175,19 @@ fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write
             Write::MemberLeft { member } => {
                 tracing::info!(group = describe(&task.id), %member, "member leaves");
             }
-            Write::WritesDoubted { .. } => {
+            Write::WritesDoubted { hold_until, .. }
+                if after.record().lineage.hold_until.is_some() =>
+            {
                 tracing::warn!(
                     group = describe(&task.id),
+                    until_ms = hold_until.as_ms(),
                     "writes may be lost: nothing new is granted for one member lease"
+                );
+            }
+            Write::HoldEnded => {
+                tracing::info!(
+                    group = describe(&task.id),
+                    "nothing stands against grants any more"
                 );
             }
             Write::CorrectionOpened { correction } => {

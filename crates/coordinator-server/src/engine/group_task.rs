@@ -264,7 +264,7 @@ impl GroupTask {
             && is_older(latest, &snapshot.stamp)
             && snapshot.record.lineage.doubted_at < Some(*seen_at)
         {
-            tracing::warn!(group = describe(&self.id), known = %latest.revision, found = %snapshot.stamp.revision, "the store has an older record than is known");
+            tracing::warn!(group = describe(&self.id), known = %latest.revision, found = %snapshot.stamp.revision, "writes may be lost: the store has an older record than is known");
             self.went_back_at = snapshot.clone().doubted().doubted_at;
         }
         self.latest = snapshot.map(|snapshot| (snapshot.stamp.clone(), snapshot.now));

@@ -99,7 +99,7 @@ impl Watchtower {
     pub(super) async fn spread_doubt(&self, at: Timestamp) -> Result<(), StoreError> {
         tracing::warn!(
             at_ms = at.as_ms(),
-            "a member knows more than the store: writes were lost"
+            "writes may be lost: a member knows more than the store has"
         );
         self.store.doubt(at).await?;
         self.refresh().await.map(drop)
@@ -111,7 +111,7 @@ impl Watchtower {
             .is_some_and(|last| coordination.doubt > last.coordination.doubt);
         if is_news {
             tracing::warn!(
-                "the store may have lost writes: nothing new is granted for one member lease"
+                "writes may be lost: the store shows another history, or has lost a mark"
             );
         }
     }

@@ -32,7 +32,7 @@ pub(in crate::http) async fn heartbeat(
     };
     if response.status == HeartbeatStatus::SyncMetadata {
         // Who never catches up keeps the round open (rule C4): it is to be found.
-        tracing::info!(stream = %group.stream, group = %group.group, %member, known = %known, stored = response.metadata_version, "member acts on writes that were lost");
+        tracing::warn!(stream = %group.stream, group = %group.group, %member, known = %known, stored = response.metadata_version, "member acts on writes that were lost");
     }
     metrics::heartbeat(status_label(response.status));
     Ok(Json(response))
