@@ -48,11 +48,15 @@ impl Watchtower {
         let mark = self.last().map(|last| last.coordination.now);
         let coordination = self.store.watch_over(self.gap, mark).await?;
         self.note_doubt(coordination);
-        *self.lock() = Some(Last {
-            coordination,
-            asked,
-            is_trusted: true,
-        });
+        let mut last = self.lock();
+        // Of two questions under way, the one asked later has the newer answer.
+        if last.is_none_or(|last| last.asked <= asked) {
+            *last = Some(Last {
+                coordination,
+                asked,
+                is_trusted: true,
+            });
+        }
         Ok(coordination)
     }
 

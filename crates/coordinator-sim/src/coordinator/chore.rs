@@ -75,7 +75,11 @@ impl World {
             }
             Some(Chore::Do(plan)) => {
                 self.note("chore", || format!("coordinator {coordinator}: {plan:?}"));
-                let news = self.carry_out(plan);
+                let news = if self.is_still_asked(coordinator, &plan) {
+                    self.carry_out(plan)
+                } else {
+                    Vec::new()
+                };
                 self.coordinators[coordinator].chore = Some(Chore::Tell(news));
                 true
             }
@@ -90,11 +94,21 @@ impl World {
         }
     }
 
+    /// What is taken away is taken away under the right to change the groups that ask for it: in between they may have taken the shard back, and given it to
+    /// somebody (rule G5).
+    fn is_still_asked(&mut self, coordinator: usize, plan: &Plan) -> bool {
+        let Plan::Retire { streams, .. } = plan else {
+            return true;
+        };
+        let now = self.look_for_chores(coordinator);
+        matches!(now, Some(Plan::Retire { streams: now, .. }) if now == *streams)
+    }
+
     fn look_for_chores(&mut self, coordinator: usize) -> Option<Plan> {
         let looked: Vec<Looked> = (0..self.setup.groups)
             .map(|group| self.look_at_group(coordinator, group))
             .collect::<Option<_>>()?;
-        let active = looked.iter().find_map(|group| group.active.clone())?;
+        let active = earliest(&looked)?.clone();
         let joins = missing(&looked, &active);
         if !joins.is_empty() {
             return Some(Plan::Join(joins));
@@ -207,6 +221,22 @@ impl World {
     }
 }
 
+/// The change to go on with: one that some groups are through with already comes before one that they have begun since.
+fn earliest(looked: &[Looked]) -> Option<&Migration> {
+    let active = || looked.iter().filter_map(|group| group.active.as_ref());
+    let is_over_elsewhere = |migration: &&Migration| {
+        let mut finished = looked.iter().flat_map(|group| &group.finished);
+        finished.any(|id| *id == migration.id)
+    };
+    active().find(is_over_elsewhere).or_else(|| active().next())
+}
+
+/// Whether a group has the change, or is through with it.
+fn has(group: &Looked, active: &Migration) -> bool {
+    let has = |migration: &Migration| migration.id == active.id;
+    group.active.as_ref().is_some_and(has) || group.finished.contains(&active.id)
+}
+
 fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
     let lacks = |group: &Looked| group.active.is_none() && !group.finished.contains(&active.id);
     let groups = looked.iter().enumerate().filter(|(_, group)| lacks(group));
@@ -223,8 +253,21 @@ fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
 
 /// What the groups' records ask for, taken together.
 fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan> {
+    // Rule G1: nothing is made before every group has recorded the change.
+    if !looked.iter().all(|group| has(group, active)) {
+        return None;
+    }
     let resharding = active.id.clone();
-    let effects = || looked.iter().filter_map(|group| group.effect.clone());
+    let of_it = |group: &&Looked| {
+        let is_it = |migration: &Migration| migration.id == active.id;
+        group.active.as_ref().is_some_and(is_it)
+    };
+    let effects = || {
+        looked
+            .iter()
+            .filter(of_it)
+            .filter_map(|group| group.effect.clone())
+    };
     let to_make = effects().find_map(|effect| match effect {
         Effect::Provision { shards, .. } => Some(shards),
         _ => None,
@@ -244,13 +287,15 @@ fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan
         _ => None,
     });
     // A group that is through with the change asks for nothing any more.
-    let asks = |group: &Looked| {
-        group.active.is_none() || matches!(group.effect, Some(Effect::Retire { .. }))
-    };
+    let asks =
+        |group: &Looked| !of_it(&group) || matches!(group.effect, Some(Effect::Retire { .. }));
     let shards = to_retire.filter(|_| looked.iter().all(asks))?;
-    let streams = shards
+    // Where a group is through with the change, its shards were taken away: what is there now was made anew, and is not this change's.
+    let are_gone = looked
         .iter()
-        .map(|shard| (shard, streams.generation(shard.get())));
+        .any(|group| group.finished.contains(&active.id));
+    let of_this_change = |shard: ShardIndex| streams.generation(shard.get()).filter(|_| !are_gone);
+    let streams = shards.iter().map(|shard| (shard, of_this_change(shard)));
     Some(Plan::Retire {
         resharding,
         streams: streams.collect(),

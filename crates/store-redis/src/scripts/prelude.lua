@@ -23,9 +23,13 @@ local function first_denied(commands)
 end
 
 -- What tells one history of the server's data from another: a restart and a promotion both begin a new one, and may lose writes.
+local known_history
 local function history()
-  local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
-  return (string.match(info, 'run_id:(%x+)') or '') .. ' ' .. (string.match(info, 'master_replid:(%x+)') or '')
+  if not known_history then
+    local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+    known_history = (string.match(info, 'run_id:(%x+)') or '') .. ' ' .. (string.match(info, 'master_replid:(%x+)') or '')
+  end
+  return known_history
 end
 
 -- The right to change a group, as it is kept: it ends with the history, since what was read under it may be lost by then.

@@ -9,5 +9,9 @@ local denied = first_denied(commands)
 if denied then
   return {'denied', denied}
 end
+-- Without either a restart could not be told from none.
+if history() == ' ' then
+  return {'denied', 'INFO with run_id or master_replid in its answer'}
+end
 redis.call('HSET', KEYS[1], 'checked', decimal(now_ms()))
 return {'ok'}
