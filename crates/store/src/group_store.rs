@@ -79,6 +79,15 @@ pub struct Coordination {
     pub doubt: Option<Doubt>,
 }
 
+impl Coordination {
+    /// Rule M6: since when somebody has been watching, for a decision on what was read at `now`, before this was asked. Where the store's clock went back in
+    /// between, that is not known, and nobody is taken to have been.
+    #[must_use]
+    pub fn since_for(&self, now: Timestamp) -> Timestamp {
+        if self.now < now { now } else { self.since }
+    }
+}
+
 /// A sign that the store as a whole may have lost writes. Rule C8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {

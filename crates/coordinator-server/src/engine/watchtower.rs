@@ -71,15 +71,16 @@ impl Watchtower {
         let fresh = self.last().filter(|last| {
             last.is_trusted
                 && last.asked.elapsed() <= Duration::from_millis(self.gap.get())
+                && last.coordination.now <= now
                 && now.since(last.coordination.now) <= self.gap
         });
-        let known = match fresh {
-            Some(last) => last.coordination,
-            None => self.refresh().await?,
+        let coordination_since = match fresh {
+            Some(last) => last.coordination.since,
+            None => self.refresh().await?.since_for(now),
         };
         Ok(Clock {
             now,
-            coordination_since: known.since,
+            coordination_since,
             doubted_at: None,
         })
     }
@@ -156,6 +157,19 @@ mod tests {
             let coordination = tower.refresh().await.expect("a mark");
             assert_eq!(coordination.doubt, None);
         }
+    }
+
+    /// What was read by a clock that was ahead, and is judged by one that went back since, is over for nobody.
+    #[tokio::test]
+    async fn m6_m7_a_clock_that_went_back_since_the_reading_judges_nobody() {
+        let time = Arc::new(ManualClock::at(Timestamp::from_ms(1_000_000)));
+        let store = MemoryStore::with(time.clone(), LockLimits::default());
+        let tower = Watchtower::new(Arc::new(store), &Settings::default());
+        tower.refresh().await.expect("a mark");
+        let read_at = Timestamp::from_ms(1_060_000);
+        time.set(Timestamp::from_ms(1_000_500));
+        let clock = tower.clock(read_at).await.expect("a clock");
+        assert_eq!((clock.now, clock.coordination_since), (read_at, read_at));
     }
 
     #[tokio::test]

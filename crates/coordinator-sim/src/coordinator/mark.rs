@@ -2,6 +2,8 @@
 
 use coordinator_core::time::{Clock, Millis, Timestamp};
 
+use store::Coordination;
+
 use crate::record_store::Mark;
 use crate::world::World;
 
@@ -14,7 +16,7 @@ pub(crate) struct MarkSeen {
 
 impl World {
     /// Leaves the mark, and learns since when somebody has been watching.
-    pub(crate) fn refresh_mark(&mut self, coordinator: usize) -> Option<Timestamp> {
+    pub(crate) fn refresh_mark(&mut self, coordinator: usize) -> Option<Coordination> {
         let gap = Millis::new(self.setup.gap_ms);
         let left = self.coordinators[coordinator].mark.map(|it| it.mark.seen);
         let mark = self.store.watch_over(gap, left, self.now).ok()?;
@@ -22,7 +24,11 @@ impl World {
             mark,
             asked_ms: self.now,
         });
-        Some(mark.since)
+        Some(Coordination {
+            now: mark.seen,
+            since: mark.since,
+            doubt: mark.doubt,
+        })
     }
 
     /// The clock for a decision about a group on what was read at `now`. The last mark counts only while it is fresh, by the coordinator's time
@@ -30,11 +36,15 @@ impl World {
     pub(super) fn clock(&mut self, coordinator: usize, group: usize, now: Timestamp) -> Clock {
         let gap = self.setup.gap_ms;
         let fresh = self.coordinators[coordinator].mark.filter(|seen| {
-            self.now - seen.asked_ms <= gap && now.since(seen.mark.seen) <= Millis::new(gap)
+            self.now - seen.asked_ms <= gap
+                && seen.mark.seen <= now
+                && now.since(seen.mark.seen) <= Millis::new(gap)
         });
         let since = match fresh {
             Some(seen) => Some(seen.mark.since),
-            None => self.refresh_mark(coordinator),
+            None => self
+                .refresh_mark(coordinator)
+                .map(|coordination| coordination.since_for(now)),
         };
         Clock {
             now,
@@ -47,8 +57,11 @@ impl World {
     pub(super) fn doubted_at(&self, coordinator: usize, group: usize) -> Option<Timestamp> {
         let it = &self.coordinators[coordinator];
         let task = &it.tasks[group];
-        let of_history = task.cached.as_ref().and_then(|it| it.snapshot.doubted_at);
-        let of_all = it.mark.and_then(|seen| seen.mark.doubted_at);
+        let snapshot = task.cached.as_ref().map(|it| &it.snapshot);
+        let of_history = snapshot.and_then(|snapshot| snapshot.doubted_at);
+        let acted_on = snapshot.and_then(|snapshot| snapshot.record.lineage.doubted_at);
+        let doubt = it.mark.and_then(|seen| seen.mark.doubt);
+        let of_all = doubt.and_then(|doubt| doubt.for_group(acted_on));
         of_history.max(task.went_back_at).max(of_all)
     }
 

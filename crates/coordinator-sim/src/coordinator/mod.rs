@@ -38,6 +38,8 @@ pub(crate) struct Task {
     pub(crate) cached: Option<Cached>,
     /// The latest version of the record that is known of.
     pub(crate) latest: Option<Stamp>,
+    /// When that was seen, by the store's clock.
+    pub(crate) latest_at: Option<Timestamp>,
     /// The highest group epoch that was seen (rule C7).
     pub(crate) known_epoch: GroupEpoch,
     /// When the store last had an older record than was known of (rule C8).

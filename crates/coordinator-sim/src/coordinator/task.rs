@@ -126,10 +126,12 @@ impl World {
             found.revision < latest.revision
                 || (found.revision == latest.revision && found.etag != latest.etag)
         });
-        if is_older && !is_hidden {
+        let is_news = snapshot.record.lineage.doubted_at < task.latest_at;
+        if is_older && is_news && !is_hidden {
             task.went_back_at = snapshot.clone().doubted().doubted_at;
         }
         task.latest = Some(found.clone());
+        task.latest_at = Some(snapshot.now);
     }
 
     /// A group as it was read; nothing where no decision could have led to it (rule C6).

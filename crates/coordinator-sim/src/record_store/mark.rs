@@ -2,6 +2,8 @@
 
 use coordinator_core::time::{Millis, Timestamp};
 
+use store::Doubt;
+
 use super::{RecordStore, Trouble};
 
 /// The mark of rule M6, the moment it was last refreshed, and what it tells of lost writes.
@@ -9,7 +11,7 @@ use super::{RecordStore, Trouble};
 pub(crate) struct Mark {
     pub(crate) since: Timestamp,
     pub(crate) seen: Timestamp,
-    pub(crate) doubted_at: Option<Timestamp>,
+    pub(crate) doubt: Option<Doubt>,
 }
 
 impl RecordStore {
@@ -22,9 +24,9 @@ impl RecordStore {
         let mark = self.contents.mark.get_or_insert(Mark {
             since: now,
             seen: now,
-            doubted_at: None,
+            doubt: None,
         });
-        mark.doubted_at = mark.doubted_at.max(Some(at));
+        mark.doubt = mark.doubt.max(Some(Doubt { at, lost_from: at }));
         Ok(())
     }
 
@@ -42,9 +44,15 @@ impl RecordStore {
         let earlier = self.contents.mark;
         let unbroken = earlier.filter(|mark| mark.seen <= now && now.since(mark.seen) <= gap);
         let since = unbroken.map_or(now, |mark| mark.since);
-        let known = earlier.and_then(|mark| mark.doubted_at);
-        let is_lost = left > earlier.map(|mark| mark.seen) && !self.faults.hidden_doubt;
-        let after_known = known.map_or(now, |known| now.max(known.plus(Millis::new(1))));
+        let known = earlier.and_then(|mark| mark.doubt);
+        let seen = earlier.map(|mark| mark.seen);
+        let is_lost = left.is_some_and(|left| left <= now && Some(left) > seen);
+        let after = |moment: Timestamp| moment.plus(Millis::new(1));
+        let at = known.map_or(now, |known| now.max(after(known.at)));
+        let lost = Doubt {
+            at,
+            lost_from: seen.map_or(at, after),
+        };
         let mark = Mark {
             since: if self.faults.watch_without_gaps {
                 Timestamp::default()
@@ -52,7 +60,11 @@ impl RecordStore {
                 since
             },
             seen: now,
-            doubted_at: if is_lost { Some(after_known) } else { known },
+            doubt: if is_lost && !self.faults.hidden_doubt {
+                Some(lost)
+            } else {
+                known
+            },
         };
         self.contents.mark = Some(mark);
         Ok(mark)
