@@ -7,7 +7,7 @@ use member_client::protocol::HeartbeatStatus;
 use crate::world::World;
 
 /// Whether a refusal that a process heard while its lease ran breaks the promise. It does not where the client says too little of itself, where
-/// its id was taken by another process, after the store lost writes or its clock jumped, and where a shard was kept beyond the rebalance timeout.
+/// its id was taken by another process, after the store lost writes, and where a shard was kept beyond the rebalance timeout, or the store's clock jumped over it.
 pub(crate) fn check(world: &World, index: usize, status: HeartbeatStatus) -> Option<String> {
     let process = &world.processes[index];
     if process.client.is_plain() || process.has_lost_its_id || world.watch.has_lost_writes {
@@ -21,7 +21,8 @@ pub(crate) fn check(world: &World, index: usize, status: HeartbeatStatus) -> Opt
         .rebalance_ms
         .saturating_sub(world.setup.lease_ms);
     let was_slow = process.longest_drain_ms >= may_drain_ms;
-    if cause == Some(&FenceCause::RebalanceTimeout) && was_slow {
+    let had_its_time = !was_slow && !world.watch.has_jumped;
+    if cause == Some(&FenceCause::RebalanceTimeout) && !had_its_time {
         return None;
     }
     let epoch = process.waiting.as_ref().map(|waiting| waiting.epoch);

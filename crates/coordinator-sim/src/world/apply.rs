@@ -130,7 +130,10 @@ impl World {
                 self.store.fail_over(behind);
                 self.saw_fail_over();
             }
-            Action::JumpClock { ms } => self.store.jump(ms),
+            Action::JumpClock { ms } => {
+                self.store.jump(ms);
+                self.watch.has_jumped = true;
+            }
             Action::BendLag { shard, group, lag } => self.streams.show_lag(shard, group, lag),
             _ => {}
         }

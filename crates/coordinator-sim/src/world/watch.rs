@@ -27,6 +27,8 @@ pub(crate) struct Watch {
     /// Per group: why members were last fenced, if they were.
     pub(crate) fenced: Vec<BTreeMap<MemberId, FenceCause>>,
     pub(crate) has_lost_writes: bool,
+    /// Whether the store's clock jumped: deadlines then have one lease of grace, and no more (rule M6).
+    pub(crate) has_jumped: bool,
 }
 
 impl Watch {
@@ -39,6 +41,7 @@ impl Watch {
             released_by: vec![BTreeMap::new(); records.len()],
             fenced: vec![BTreeMap::new(); records.len()],
             has_lost_writes: false,
+            has_jumped: false,
         }
     }
 }
