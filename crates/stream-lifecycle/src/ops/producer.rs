@@ -1,0 +1,149 @@
+//! Publishing, once or at least once.
+
+use std::future::Future;
+
+use crate::error::LifecycleError;
+use crate::handle::Handle;
+use crate::model::{Fields, OnceKey, StreamId, check_batch};
+use crate::wire::{Call, RedisLink, Reply, run_all, scripts};
+
+/// What became of a publication that happens once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// The entry was added.
+    Added(StreamId),
+    /// It had been added before, as this entry. Nothing was written.
+    Duplicate(StreamId),
+}
+
+impl Published {
+    /// The entry, whenever it was added.
+    #[must_use]
+    pub const fn id(self) -> StreamId {
+        match self {
+            Self::Added(id) | Self::Duplicate(id) => id,
+        }
+    }
+}
+
+/// Adds entries to a generation, and never makes a stream that is not there.
+pub trait ShardProducer: Send + Sync {
+    /// Adds an entry. Repeating it after [`LifecycleError::Ambiguous`] may add it twice.
+    ///
+    /// # Errors
+    /// [`LifecycleError::Sealed`], [`DataLost`](LifecycleError::DataLost), and if the generation is over.
+    fn publish(
+        &self,
+        fields: &Fields,
+    ) -> impl Future<Output = Result<StreamId, LifecycleError>> + Send;
+
+    /// Adds entries in order, sent at once. Each has an outcome of its own.
+    fn publish_all(
+        &self,
+        entries: &[Fields],
+    ) -> impl Future<Output = Vec<Result<StreamId, LifecycleError>>> + Send;
+
+    /// Adds an entry unless this key was used already within the window of the retention, whoever repeats it, over whichever connection.
+    /// Per generation; never across shards.
+    ///
+    /// # Errors
+    /// [`LifecycleError::IdempotencyConflict`] if the key was used for other content, else as [`publish`](Self::publish).
+    fn add_once(
+        &self,
+        key: &OnceKey,
+        fields: &Fields,
+    ) -> impl Future<Output = Result<Published, LifecycleError>> + Send;
+
+    /// As [`add_once`](Self::add_once), where this digest stands for the content: entries with the same digest count as the same.
+    ///
+    /// # Errors
+    /// As [`add_once`](Self::add_once).
+    fn add_once_as(
+        &self,
+        key: &OnceKey,
+        digest: [u8; 32],
+        fields: &Fields,
+    ) -> impl Future<Output = Result<Published, LifecycleError>> + Send;
+
+    /// As [`add_once`](Self::add_once), many in order, sent at once.
+    fn add_all_once(
+        &self,
+        entries: &[(OnceKey, Fields)],
+    ) -> impl Future<Output = Vec<Result<Published, LifecycleError>>> + Send;
+
+    /// Deletes entries; answers how many there were. What is pending of them stays pending (case C15).
+    ///
+    /// # Errors
+    /// [`LifecycleError::DataLost`], no ids or more than 1,000, and if the generation is over.
+    fn remove(&self, ids: &[StreamId]) -> impl Future<Output = Result<u64, LifecycleError>> + Send;
+}
+
+impl<L: RedisLink> Handle<L> {
+    fn publish_call(&self, fields: &Fields) -> Call {
+        let call = scripts::PUBLISH.bound(self.keys(), self.identity());
+        call.args(fields.iter().flat_map(|(name, value)| [name, value]))
+    }
+
+    fn once_call(&self, key: &OnceKey, digest: [u8; 32], fields: &Fields) -> Call {
+        let call = scripts::ADD_ONCE.bound(self.keys(), self.identity());
+        call.arg(key.as_str())
+            .arg(digest)
+            .args(fields.iter().flat_map(|(name, value)| [name, value]))
+    }
+}
+
+fn published(mut reply: Reply) -> Result<Published, LifecycleError> {
+    let (word, id) = (reply.text()?, reply.id()?);
+    match word.as_str() {
+        "added" => Ok(Published::Added(id)),
+        "duplicate" => Ok(Published::Duplicate(id)),
+        other => Err(reply.bad(other)),
+    }
+}
+
+impl<L: RedisLink> ShardProducer for Handle<L> {
+    async fn publish(&self, fields: &Fields) -> Result<StreamId, LifecycleError> {
+        self.run(&self.publish_call(fields)).await?.id()
+    }
+
+    async fn publish_all(&self, entries: &[Fields]) -> Vec<Result<StreamId, LifecycleError>> {
+        let calls: Vec<Call> = entries
+            .iter()
+            .map(|fields| self.publish_call(fields))
+            .collect();
+        let replies = run_all(self.link(), &calls, Some(self.identity())).await;
+        replies.into_iter().map(|reply| reply?.id()).collect()
+    }
+
+    async fn add_once(&self, key: &OnceKey, fields: &Fields) -> Result<Published, LifecycleError> {
+        self.add_once_as(key, fields.digest(), fields).await
+    }
+
+    async fn add_once_as(
+        &self,
+        key: &OnceKey,
+        digest: [u8; 32],
+        fields: &Fields,
+    ) -> Result<Published, LifecycleError> {
+        published(self.run(&self.once_call(key, digest, fields)).await?)
+    }
+
+    async fn add_all_once(
+        &self,
+        entries: &[(OnceKey, Fields)],
+    ) -> Vec<Result<Published, LifecycleError>> {
+        let calls: Vec<Call> = entries
+            .iter()
+            .map(|(key, fields)| self.once_call(key, fields.digest(), fields))
+            .collect();
+        let replies = run_all(self.link(), &calls, Some(self.identity())).await;
+        replies.into_iter().map(|reply| published(reply?)).collect()
+    }
+
+    async fn remove(&self, ids: &[StreamId]) -> Result<u64, LifecycleError> {
+        check_batch("ids", ids.len())?;
+        let call = scripts::REMOVE.bound(self.keys(), self.identity());
+        let call = call.args(ids.iter().map(StreamId::to_string));
+        self.run(&call).await?.number()
+    }
+}
