@@ -137,8 +137,8 @@ pub(crate) fn id(text: &str) -> StreamId {
 /// Reads new entries of group `g`; answers their ids.
 pub(crate) async fn read(handle: &Handle<Link>, name: &str, count: usize) -> Vec<StreamId> {
     let (group, consumer) = (group("g"), consumer(name));
-    let read = handle.read(&group, &consumer, &Reading::new(count));
-    let batch = read.await.unwrap();
+    let reading = Reading::new(count);
+    let batch = handle.read(&group, &consumer, &reading).await.unwrap();
     batch
         .records
         .iter()
@@ -152,4 +152,8 @@ pub(crate) async fn lease(handle: &Handle<Link>, name: &str) -> Result<Lease, Li
     handle
         .lease_acquire(&group, &owner, Duration::from_secs(5))
         .await
+}
+
+pub(crate) fn base() -> Base {
+    Base::new(BASE).unwrap()
 }
