@@ -108,7 +108,7 @@ async fn n_clients_and_m_keys_give_m_entries_whatever_happens_on_the_way_c46() {
         let flush = world.link.clone();
         clients.push(tokio::spawn(async move {
             let shard = ShardRef::new(through(&address), crate::support::base());
-            let handle = patiently(async || shard.open().await).await;
+            let handle = patiently(|| shard.open()).await;
             let mut ids = BTreeMap::new();
             let mut added = 0;
             for number in 0..KEYS {
@@ -120,7 +120,7 @@ async fn n_clients_and_m_keys_give_m_entries_whatever_happens_on_the_way_c46() {
                     _ => {}
                 }
                 let (key, content) = (once(&format!("k{number}")), fields(&number.to_string()));
-                let published = patiently(async || handle.add_once(&key, &content).await).await;
+                let published = patiently(|| handle.add_once(&key, &content)).await;
                 added += usize::from(matches!(published, Published::Added(_)));
                 ids.insert(number, published.id());
             }
@@ -153,7 +153,10 @@ fn through(address: &str) -> Reconnecting {
 }
 
 /// Repeats what may be repeated: also where the outcome is open, since what is repeated is safe to repeat.
-async fn patiently<T>(mut attempt: impl AsyncFnMut() -> Result<T, LifecycleError>) -> T {
+async fn patiently<T, F>(mut attempt: impl FnMut() -> F) -> T
+where
+    F: Future<Output = Result<T, LifecycleError>>,
+{
     for _ in 0..50 {
         match attempt().await {
             Ok(value) => return value,
