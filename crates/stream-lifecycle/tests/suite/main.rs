@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod consumers;
+mod drain;
 mod guard;
-
+mod inspection;
 mod life;
 mod publication;
+mod recovery;
 mod retention;
 mod support;
