@@ -146,10 +146,9 @@ impl<L: RedisLink> ShardRef<L> {
             None => last.retention.parse()?,
         };
         let old = Keys::of(&self.base, &last.identity);
-        let mut call = scripts::RECREATE.bound(&Keys::of(&self.base, &next), &next);
-        for key in &old.five()[1..] {
-            call = call.key(key);
-        }
+        let new = Keys::of(&self.base, &next);
+        let keys = [&new.five(), &old.five()[1..]].concat();
+        let call = scripts::RECREATE.bound_with(&keys, &next);
         let call = self
             .birth(call, creation, &retention)
             .arg(expected.to_string())
@@ -222,7 +221,7 @@ impl<L: RedisLink> ShardRef<L> {
     }
 
     async fn find(&self) -> Result<Found, LifecycleError> {
-        let call = scripts::OPEN.call([Keys::lifecycle_of(&self.base)]);
+        let call = scripts::OPEN.call(&[&Keys::lifecycle_of(&self.base)]);
         let mut reply = run(&self.link, &call, None).await?;
         let state = reply.text()?;
         let state = ShardState::parse(&state).ok_or_else(|| reply.bad(&state))?;

@@ -62,9 +62,9 @@ impl<L: RedisLink> Handle<L> {
             DrainProof::Lag => "lag",
             DrainProof::Entries => "entries",
         };
+        let keys = [&self.keys().five(), [&*self.keys().retired].as_slice()].concat();
         let call = scripts::DESTROY
-            .bound(self.keys(), self.identity())
-            .key(&self.keys().retired)
+            .bound_with(&keys, self.identity())
             .args([mode, proof])
             .arg(keep_ms.to_string())
             .args(draining.required.iter().map(|group| group.as_str()));

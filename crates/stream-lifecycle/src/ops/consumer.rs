@@ -247,7 +247,7 @@ impl<L: RedisLink> ShardConsumer for Handle<L> {
             None => command.arg(">"),
             Some(id) => command.arg(id.to_string()),
         };
-        let answer = self.link().send(command).await;
+        let answer = self.link().send(&command).await;
         let rows = rows_of(answer.map_err(|error| classify(error, self.base().as_str()))?)?;
         let (entries, deleted) = history("XREADGROUP", rows)?;
         let records = entries

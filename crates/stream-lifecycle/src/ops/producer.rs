@@ -4,7 +4,7 @@ use std::future::Future;
 
 use crate::error::LifecycleError;
 use crate::handle::Handle;
-use crate::model::{Fields, OnceKey, StreamId, check_batch};
+use crate::model::{Fields, OnceKey, StreamId, Trim, check_batch};
 use crate::wire::{Call, RedisLink, Reply, run_all, scripts};
 
 /// What became of a publication that happens once.
@@ -81,13 +81,27 @@ pub trait ShardProducer: Send + Sync {
 impl<L: RedisLink> Handle<L> {
     fn publish_call(&self, fields: &Fields) -> Call {
         let call = scripts::PUBLISH.bound(self.keys(), self.identity());
-        call.args(fields.iter().flat_map(|(name, value)| [name, value]))
+        self.with_trim(call)
+            .args(fields.iter().flat_map(|(name, value)| [name, value]))
+    }
+
+    /// How the stream is trimmed never changes in a generation.
+    fn with_trim(&self, call: Call) -> Call {
+        let (precision, most) = match self.retention().keeps() {
+            Trim::None => return call.arg("*"),
+            Trim::Exact(most) => ("=", most),
+            Trim::Approximate(most) => ("~", most),
+        };
+        call.arg("MAXLEN").arg(precision).arg(most).arg("*")
     }
 
     fn once_call(&self, key: &OnceKey, digest: [u8; 32], fields: &Fields) -> Call {
         let call = scripts::ADD_ONCE.bound(self.keys(), self.identity());
-        call.arg(key.as_str())
-            .arg(digest)
+        let call = call
+            .arg(key.as_str())
+            .arg(digest.as_slice())
+            .arg(self.retention().once_ms());
+        self.with_trim(call)
             .args(fields.iter().flat_map(|(name, value)| [name, value]))
     }
 }

@@ -1,4 +1,4 @@
--- add_once: adds an entry unless its key is known. ARGV: 3 key, 4 digest of the content, 5… fields.
+-- add_once: adds an entry unless its key is known. ARGV: 3 key, 4 digest of the content, 5 window, 6… how the stream is trimmed, and the fields.
 local refused = guard(true)
 if refused then
   return refused
@@ -10,7 +10,7 @@ if first.err or second.err then
     or first.err and first or second
 end
 -- A window never goes back, even if the server's clock does.
-local window = math.max(math.floor(now_ms() / life[10]), tonumber(first[1] or 0), tonumber(second[1] or 0))
+local window = math.max(math.floor(now_ms() / ARGV[5]), tonumber(first[1] or 0), tonumber(second[1] or 0))
 for _, found in ipairs({first, second}) do
   -- A record counts in the window it was made in and in the next.
   if found[2] and found[1] and tonumber(found[1]) >= window - 1 then
@@ -28,7 +28,7 @@ refused = denied({{'HSET', at, 'f', 'v'}}) or is_stale and denied({{'UNLINK', at
 if refused then
   return refused
 end
-local id, failure = add(5)
+local id, failure = add(6)
 if failure then
   return failure
 end

@@ -12,16 +12,17 @@ local function groups_of(key)
 end
 
 local function identity()
+  if is_open then
+    return ARGV[1], KEYS[2], ARGV[2]
+  end
   return life[1], life[2] or '', life[3] or ''
 end
 
 -- What the same creation answers when it is repeated.
 local function again()
-  if life[4] == 'destroyed' then
-    return {3, life[1]}
-  end
-  if has_expired() then
-    return {4, life[1], life[5]}
+  local refused = guard(false)
+  if refused then
+    return refused
   end
   local retention = redis.call('HGET', KEYS[1], 'retention') or ''
   if ARGV[5] == '1' and retention ~= ARGV[4] then
@@ -76,6 +77,7 @@ local function birth()
       redis.call('PEXPIREAT', KEYS[index], expires)
     end
   else
+    redis.call('HSET', KEYS[1], 'open', ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. KEYS[2])
     for index = 2, 5 do
       redis.call('PERSIST', KEYS[index])
     end

@@ -1,8 +1,8 @@
 -- create: makes the first generation, or takes over a stream that exists.
+if is_open or life[1] == ARGV[1] and life[2] == KEYS[2] and life[3] == ARGV[2] then
+  return again()
+end
 if life[1] then
-  if life[1] == ARGV[1] and life[2] == KEYS[2] and life[3] == ARGV[2] then
-    return again()
-  end
   if life[4] == 'destroyed' then
     return {3, life[1]}
   end

@@ -11,7 +11,7 @@ end
 local keeps = ARGV[5] ~= '0'
 refused = conflict({{KEYS[2], 'stream'}, {KEYS[3], 'hash'}, {KEYS[4], 'hash'}, {KEYS[5], 'hash'}})
   or keeps and conflict({{KEYS[6], 'none'}})
-  or denied({{'HSET', KEYS[1], 'f', 'v'}, {'UNLINK', KEYS[2]}, {'UNLINK', KEYS[3]}, {'UNLINK', KEYS[4]}, {'UNLINK', KEYS[5]}})
+  or denied({{'HSET', KEYS[1], 'f', 'v'}, {'HDEL', KEYS[1], 'f'}, {'UNLINK', KEYS[2]}, {'UNLINK', KEYS[3]}, {'UNLINK', KEYS[4]}, {'UNLINK', KEYS[5]}})
   or keeps and denied({{'RENAME', KEYS[2], KEYS[6]}, {'PEXPIRE', KEYS[6], '1'}})
 if refused then
   return refused
@@ -59,6 +59,7 @@ if refused then
   return refused
 end
 redis.call('HSET', KEYS[1], 'state', 'destroyed', 'destroyed_ms', decimal(now_ms()))
+redis.call('HDEL', KEYS[1], 'open')
 if keeps and not has_ended and kind(KEYS[2]) == 'stream' then
   redis.call('RENAME', KEYS[2], KEYS[6])
   redis.call('PEXPIRE', KEYS[6], ARGV[5])

@@ -1,7 +1,7 @@
 
 -- What `keep` needs, for `denied`.
 local function may_keep()
-  if life[6] ~= 'none' then
+  if life and life[6] ~= 'none' then
     return denied({{'HSET', KEYS[1], 'f', 'v'}, {'PEXPIREAT', KEYS[2], '1'}, {'PEXPIREAT', KEYS[3], '1'},
       {'PEXPIREAT', KEYS[4], '1'}, {'PEXPIREAT', KEYS[5], '1'}})
   end
@@ -9,7 +9,7 @@ end
 
 -- Gives the keys of the generation their expiry, together. `extends`: the write is one that a sliding expiry counts from.
 local function keep(extends)
-  if life[6] == 'none' then
+  if not life or life[6] == 'none' then
     return
   end
   if extends and life[6] == 'sliding' then

@@ -27,7 +27,10 @@ end
 
 -- Refuses a consumer that is not registered with this token, or whose shard was given to another.
 local function fenced(group, consumer, token, epoch)
-  local found = redis.call('HMGET', KEYS[3], 'c\31' .. group .. '\31' .. consumer, 'x\31' .. group)
+  local found = redis.pcall('HMGET', KEYS[3], 'c\31' .. group .. '\31' .. consumer, 'x\31' .. group)
+  if found.err then
+    return conflict({{KEYS[3], 'hash'}}) or found
+  end
   if not found[1] then
     return {17, '', ''}
   end

@@ -1,4 +1,4 @@
--- publish: adds an entry. ARGV 3…: its fields.
+-- publish: adds an entry. ARGV 3…: how the stream is trimmed, and the fields.
 local refused = guard(true) or may_keep()
 if refused then
   return refused

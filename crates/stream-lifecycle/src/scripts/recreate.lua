@@ -1,10 +1,10 @@
 -- recreate: makes the next generation after one that is destroyed or expired.
 -- KEYS 6-9: stream, metadata and records of the earlier generation.
+if is_open or life[1] == ARGV[1] and life[2] == KEYS[2] and life[3] == ARGV[2] then
+  return again()
+end
 if not life[1] then
   return {1}
-end
-if life[1] == ARGV[1] and life[2] == KEYS[2] and life[3] == ARGV[2] then
-  return again()
 end
 if life[1] ~= ARGV[13] or life[3] ~= ARGV[14] then
   return {2, identity()}

@@ -11,11 +11,11 @@ local more = redis.call('HMGET', KEYS[1], 'retention', 'created_ms', 'sealed_ms'
 for index = 1, 5 do
   more[index] = more[index] or ''
 end
-local state = life[4]
+local state = is_open and 'active' or life[4]
 if state ~= 'destroyed' and has_expired() then
   state = 'expired'
 end
-local answer = {0, state, life[5] or '', more[1], more[2], more[3], more[4], more[5]}
+local answer = {0, state, life and life[5] or '', more[1], more[2], more[3], more[4], more[5]}
 if state == 'destroyed' or state == 'expired' or kind(KEYS[2]) == 'none' then
   answer[#answer + 1] = ''
   return answer

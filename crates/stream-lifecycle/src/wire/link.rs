@@ -9,7 +9,7 @@ use redis::{Cmd, Pipeline, RedisResult, Value};
 /// `ConnectionManager`, `ClusterConnection`, and [`Reconnecting`](crate::Reconnecting) for Sentinel.
 pub trait RedisLink: Clone + Send + Sync + 'static {
     /// Sends a command and waits for its answer.
-    fn send(&self, command: Cmd) -> impl Future<Output = RedisResult<Value>> + Send;
+    fn send(&self, command: &Cmd) -> impl Future<Output = RedisResult<Value>> + Send;
 
     /// Sends commands at once, without MULTI. Each answer is a value, or an error among the values.
     fn send_all(&self, commands: Pipeline) -> impl Future<Output = RedisResult<Vec<Value>>> + Send;
@@ -19,7 +19,7 @@ impl<C> RedisLink for C
 where
     C: ConnectionLike + Clone + Send + Sync + 'static,
 {
-    async fn send(&self, command: Cmd) -> RedisResult<Value> {
+    async fn send(&self, command: &Cmd) -> RedisResult<Value> {
         let mut connection = self.clone();
         command.query_async(&mut connection).await
     }

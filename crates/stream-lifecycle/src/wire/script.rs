@@ -1,6 +1,6 @@
 //! The scripts, and calls of them, one at a time or many at once. What comes back is read elsewhere.
 
-use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
+use redis::{Arg, Cmd, ErrorKind, RedisError, ServerErrorKind, ToRedisArgs, Value};
 
 use super::classify::classify;
 use super::link::RedisLink;
@@ -59,7 +59,7 @@ pub(crate) mod scripts {
         STATUS = "status", READS, ["guard"];
         PEEK = "peek", READS, ["guard"];
         SNAPSHOT = "snapshot", READS, ["guard"];
-        PUBLISH = "publish", WRITES, ["guard", "expiry", "add"];
+        PUBLISH = "publish", WRITES, ["fast", "guard", "expiry", "add"];
         ADD_ONCE = "add_once", WRITES, ["guard", "expiry", "add"];
         REMOVE = "remove", FREES, ["guard"];
         ENSURE_GROUP = "ensure_group", WRITES, ["guard", "expiry", "group", "ids"];
@@ -81,64 +81,68 @@ impl Script {
     }
 
     /// A call on these keys, which share a slot.
-    pub(crate) fn call(&'static self, keys: impl IntoIterator<Item = impl Into<String>>) -> Call {
+    pub(crate) fn call(&'static self, keys: &[&str]) -> Call {
+        let mut command = redis::cmd("EVALSHA");
+        command.arg(&self.hash).arg(keys.len()).arg(keys);
         Call {
             script: self,
-            keys: keys.into_iter().map(Into::into).collect(),
-            arguments: Vec::new(),
+            command,
         }
     }
 
     /// A call for one identity, which the script checks.
     pub(crate) fn bound(&'static self, keys: &Keys, identity: &Identity) -> Call {
-        self.call(keys.five())
+        self.bound_with(&keys.five(), identity)
+    }
+
+    /// As [`bound`](Self::bound), with more than the five keys.
+    pub(crate) fn bound_with(&'static self, keys: &[&str], identity: &Identity) -> Call {
+        self.call(keys)
             .arg(identity.generation.to_string())
             .arg(identity.incarnation.to_string())
     }
 }
 
-/// A call of a script.
+/// A call of a script, as the command that runs it by its hash.
 #[derive(Debug)]
 pub(crate) struct Call {
     script: &'static Script,
-    keys: Vec<String>,
-    arguments: Vec<Vec<u8>>,
+    command: Cmd,
 }
 
 impl Call {
     /// Adds an argument.
-    pub(crate) fn arg(mut self, argument: impl Into<Vec<u8>>) -> Self {
-        self.arguments.push(argument.into());
+    pub(crate) fn arg(mut self, argument: impl ToRedisArgs) -> Self {
+        self.command.arg(argument);
         self
     }
 
     /// Adds arguments.
-    pub(crate) fn args(mut self, arguments: impl IntoIterator<Item = impl Into<Vec<u8>>>) -> Self {
-        self.arguments.extend(arguments.into_iter().map(Into::into));
+    pub(crate) fn args(mut self, arguments: impl IntoIterator<Item = impl ToRedisArgs>) -> Self {
+        for argument in arguments {
+            self.command.arg(argument);
+        }
         self
     }
 
-    /// Adds a key.
-    pub(crate) fn key(mut self, key: &str) -> Self {
-        self.keys.push(key.to_owned());
-        self
-    }
-
-    fn by_hash(&self) -> Cmd {
-        self.command("EVALSHA", &self.script.hash)
-    }
-
+    /// The same call with the script's text.
     fn by_text(&self) -> Cmd {
-        self.command("EVAL", &self.script.text)
-    }
-
-    fn command(&self, command: &str, script: &str) -> Cmd {
-        let mut command = redis::cmd(command);
-        command.arg(script).arg(self.keys.len()).arg(&self.keys);
-        for argument in &self.arguments {
-            command.arg(argument.as_slice());
+        let mut command = redis::cmd("EVAL");
+        command.arg(&self.script.text);
+        for argument in self.command.args_iter().skip(2) {
+            if let Arg::Simple(bytes) = argument {
+                command.arg(bytes);
+            }
         }
         command
+    }
+
+    /// The first key, which names the shard.
+    fn first_key(&self) -> String {
+        match self.command.args_iter().nth(3) {
+            Some(Arg::Simple(key)) => String::from_utf8_lossy(key).into_owned(),
+            _ => String::new(),
+        }
     }
 
     fn read(
@@ -146,7 +150,7 @@ impl Call {
         outcome: Result<Value, RedisError>,
         bound: Option<&Identity>,
     ) -> Result<Reply, LifecycleError> {
-        let value = outcome.map_err(|error| classify(error, &self.keys[0]))?;
+        let value = outcome.map_err(|error| classify(error, &self.first_key()))?;
         refusal::accept(Reply::read(self.script.name, value)?, bound)
     }
 }
@@ -161,8 +165,8 @@ pub(crate) async fn run(
     call: &Call,
     bound: Option<&Identity>,
 ) -> Result<Reply, LifecycleError> {
-    let outcome = match link.send(call.by_hash()).await {
-        Err(error) if is_unknown_script(&error) => link.send(call.by_text()).await,
+    let outcome = match link.send(&call.command).await {
+        Err(error) if is_unknown_script(&error) => link.send(&call.by_text()).await,
         outcome => outcome,
     };
     call.read(outcome, bound)
@@ -193,7 +197,7 @@ pub(crate) async fn run_all(
             pipeline.add_command(if teaches {
                 call.by_text()
             } else {
-                call.by_hash()
+                call.command.clone()
             });
         }
         let answers: Vec<Result<Value, RedisError>> = match link.send_all(pipeline).await {
