@@ -12,7 +12,7 @@ local function decimal(number)
   return string.format('%.0f', number)
 end
 
--- The server's time in milliseconds. It is asked for once in a script.
+-- The server's time in milliseconds. It is asked for once.
 local clock
 local function now_ms()
   if not clock then

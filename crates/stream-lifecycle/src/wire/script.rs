@@ -60,7 +60,7 @@ pub(crate) mod scripts {
         PEEK = "peek", READS, ["guard"];
         SNAPSHOT = "snapshot", READS, ["guard"];
         PUBLISH = "publish", WRITES, ["fast", "guard", "expiry", "add"];
-        ADD_ONCE = "add_once", WRITES, ["guard", "expiry", "add"];
+        ADD_ONCE = "add_once", WRITES, ["fast_once", "guard", "expiry", "add"];
         REMOVE = "remove", FREES, ["guard"];
         ENSURE_GROUP = "ensure_group", WRITES, ["guard", "expiry", "group", "ids"];
         REGISTER = "register", WRITES, ["guard", "expiry", "group"];
