@@ -11,15 +11,30 @@ local stays = {}
 for index = 8, #ARGV do
   stays[ARGV[index]] = true
 end
-local removed = {}
+local names, pending = {}, {}
 for _, row in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[2], ARGV[3])) do
   local consumer = fields_of(row)
-  local name = consumer.name
-  if #removed < tonumber(ARGV[7]) and consumer.pending == 0 and not stays[name] then
-    local seen = redis.call('HGET', KEYS[3], 'k\31' .. ARGV[3] .. '\31' .. name)
+  names[#names + 1] = consumer.name
+  pending[consumer.name] = consumer.pending
+end
+-- Registrations outlive a group that was lost; their consumers may never come back.
+local prefix = 'k\31' .. ARGV[3] .. '\31'
+for _, field in ipairs(redis.call('HKEYS', KEYS[3])) do
+  if string.sub(field, 1, #prefix) == prefix then
+    local name = string.sub(field, #prefix + 1)
+    if not pending[name] then
+      names[#names + 1] = name
+      pending[name] = 0
+    end
+  end
+end
+local removed = {}
+for _, name in ipairs(names) do
+  if #removed < tonumber(ARGV[7]) and pending[name] == 0 and not stays[name] then
+    local seen = redis.call('HGET', KEYS[3], prefix .. name)
     if not seen or now_ms() - seen >= tonumber(ARGV[6]) then
       redis.call('XGROUP', 'DELCONSUMER', KEYS[2], ARGV[3], name)
-      redis.call('HDEL', KEYS[3], 'c\31' .. ARGV[3] .. '\31' .. name, 'k\31' .. ARGV[3] .. '\31' .. name)
+      redis.call('HDEL', KEYS[3], 'c\31' .. ARGV[3] .. '\31' .. name, prefix .. name)
       removed[#removed + 1] = name
     end
   end

@@ -7,6 +7,7 @@ mod guard;
 mod inspection;
 mod life;
 mod publication;
+mod random;
 mod recovery;
 mod retention;
 mod support;
