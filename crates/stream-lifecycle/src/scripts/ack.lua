@@ -7,8 +7,10 @@ if refused then
 end
 local field = 'g\31' .. ARGV[3]
 local saved = redis.pcall('HMGET', KEYS[3], '#', field)
-if saved.err or not redis.acl_check_cmd('HSET', KEYS[3], 'f', 'v') then
-  return unusable() or denied({{'HSET', KEYS[3], 'f', 'v'}}) or saved
+-- What is read after the first write has to be allowed too.
+if saved.err or not (redis.acl_check_cmd('HSET', KEYS[3], 'f', 'v') and redis.acl_check_cmd('XPENDING', KEYS[2], 'g')
+  and redis.acl_check_cmd('XINFO', 'GROUPS', KEYS[2])) then
+  return unusable() or denied({{'HSET', KEYS[3], 'f', 'v'}, {'HMGET', KEYS[3], 'f'}, {'XPENDING', KEYS[2], 'g'}}) or {7, 'XINFO GROUPS on ' .. KEYS[2]}
 end
 local count = redis.pcall('XACK', KEYS[2], ARGV[3], unpack(ARGV, 7))
 if type(count) == 'table' or count == 0 then

@@ -39,10 +39,11 @@ local function end_of_life()
 end
 
 local function may_be_born()
-  if ARGV[6] == 'deadline' and tonumber(ARGV[8]) <= now_ms() then
-    return {11, ARGV[8], decimal(now_ms())}
+  local now = now_ms()
+  if ARGV[6] == 'deadline' and tonumber(ARGV[8]) <= now then
+    return {11, ARGV[8], decimal(now)}
   end
-  return denied({{'HSET', KEYS[1], 'f', 'v'}, {'DEL', KEYS[1]}, {'XGROUP', 'CREATE', KEYS[2], 'g', '0', 'MKSTREAM'},
+  return denied({{'HSET', KEYS[1], 'f', 'v'}, {'DEL', KEYS[1]}, {'HSETNX', KEYS[3], 'f', 'v'}, {'PERSIST', KEYS[2]}, {'XGROUP', 'CREATE', KEYS[2], 'g', '0', 'MKSTREAM'},
     {'XGROUP', 'DESTROY', KEYS[2], 'g'}, {'HSET', KEYS[3], 'f', 'v'}, {'HSET', KEYS[4], 'f', 'v'},
     {'HSET', KEYS[5], 'f', 'v'}, {'PEXPIREAT', KEYS[2], '1'}, {'PEXPIREAT', KEYS[3], '1'},
     {'PEXPIREAT', KEYS[4], '1'}, {'PEXPIREAT', KEYS[5], '1'}})

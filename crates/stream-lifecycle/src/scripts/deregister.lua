@@ -4,6 +4,7 @@ local refused = guard(false) or unusable() or fenced(ARGV[3], ARGV[4], ARGV[5], 
 if refused then
   return refused
 end
+local sole = redis.call('HGET', KEYS[3], 'x\31' .. ARGV[3])
 if group_of(ARGV[3]) then
   for _, row in ipairs(redis.call('XPENDING', KEYS[2], ARGV[3])[4] or {}) do
     if row[1] == ARGV[4] then
@@ -13,7 +14,6 @@ if group_of(ARGV[3]) then
   redis.call('XGROUP', 'DELCONSUMER', KEYS[2], ARGV[3], ARGV[4])
 end
 redis.call('HDEL', KEYS[3], 'c\31' .. ARGV[3] .. '\31' .. ARGV[4], 'k\31' .. ARGV[3] .. '\31' .. ARGV[4])
-local sole = redis.call('HGET', KEYS[3], 'x\31' .. ARGV[3])
 if sole and string.match(sole, '^(.*)\31%d+$') == ARGV[4] then
   redis.call('HDEL', KEYS[3], 'x\31' .. ARGV[3])
 end

@@ -6,9 +6,10 @@ end
 if (is_open and 'active' or life[4]) == ARGV[3] then
   return {0, 'same'}
 end
+local now = decimal(now_ms())
 redis.call('HSET', KEYS[1], 'state', ARGV[3])
 if ARGV[3] == 'sealed' then
-  redis.call('HSET', KEYS[1], 'sealed_ms', decimal(now_ms()))
+  redis.call('HSET', KEYS[1], 'sealed_ms', now)
   redis.call('HDEL', KEYS[1], 'open')
 else
   redis.call('HDEL', KEYS[1], 'sealed_ms')

@@ -1,13 +1,17 @@
 //! The crate against real servers, one file per kind of promise.
 #![allow(clippy::unwrap_used)]
 
+mod cluster;
 mod consumers;
 mod drain;
 mod guard;
 mod inspection;
 mod life;
+mod permissions;
 mod publication;
 mod random;
 mod recovery;
 mod retention;
+mod servers;
+mod storm;
 mod support;
