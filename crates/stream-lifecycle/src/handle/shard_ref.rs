@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Handle;
 use crate::error::LifecycleError;
-use crate::model::{Base, Creation, Generation, Identity, Keys, Retention, ShardState};
+use crate::model::{Base, Creation, Generation, GroupName, Identity, Keys, Retention, ShardState};
 use crate::ops::{Removal, ShardAdmin};
 use crate::wire::{Call, RedisLink, Reply, run, scripts};
 
@@ -97,7 +97,7 @@ impl<L: RedisLink> ShardRef<L> {
                 &retention,
             )
             .args(["", ""])
-            .args(creation.groups.iter().map(|group| group.as_str()));
+            .args(creation.groups.iter().map(GroupName::as_str));
         self.born(run(&self.link, &call, None).await?)
     }
 
@@ -153,7 +153,7 @@ impl<L: RedisLink> ShardRef<L> {
             .birth(call, creation, &retention)
             .arg(expected.to_string())
             .arg(last.identity.incarnation.to_string())
-            .args(creation.groups.iter().map(|group| group.as_str()));
+            .args(creation.groups.iter().map(GroupName::as_str));
         self.born(run(&self.link, &call, Some(&last.identity)).await?)
     }
 

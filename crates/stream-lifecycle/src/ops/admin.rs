@@ -4,7 +4,7 @@ use std::future::Future;
 
 use crate::error::LifecycleError;
 use crate::handle::Handle;
-use crate::model::{DrainProof, Draining, Generation};
+use crate::model::{DrainProof, Draining, Generation, GroupName};
 use crate::wire::{RedisLink, scripts};
 
 /// What became of a removal.
@@ -67,7 +67,7 @@ impl<L: RedisLink> Handle<L> {
             .bound_with(&keys, self.identity())
             .args([mode, proof])
             .arg(keep_ms.to_string())
-            .args(draining.required.iter().map(|group| group.as_str()));
+            .args(draining.required.iter().map(GroupName::as_str));
         let mut reply = self.run(&call).await?;
         match reply.text()?.as_str() {
             "destroyed" => Ok(Removal::Destroyed),

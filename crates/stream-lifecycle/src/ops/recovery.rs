@@ -241,7 +241,7 @@ impl<L: RedisLink> ShardRecovery for Handle<L> {
             .with_lease(call, lease)
             .arg(quiet.as_millis().to_string())
             .arg("1000")
-            .args(stay.iter().map(|consumer| consumer.as_str()));
+            .args(stay.iter().map(ConsumerName::as_str));
         self.run(&call).await?.texts()
     }
 }

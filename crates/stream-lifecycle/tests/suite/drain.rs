@@ -64,30 +64,18 @@ async fn an_unknown_or_wrong_lag_is_no_proof_g4() {
         .into_iter()
         .map(Result::unwrap)
         .collect();
-    // A lag of 0 with entries unread.
+    // A lag of 0 with entries unread, on servers that believe what they are told.
     let () = world
         .query(&["XGROUP", "SETID", "orders:3", "g", "0", "ENTRIESREAD", "4"])
         .await;
-    assert_eq!(
-        condition(&handle, &Draining::new()).await,
-        "g unread 0 Some(0)"
-    );
-    // Nothing is left, but the count of what was read says otherwise.
-    let last = ids[3].to_string();
-    let () = world
-        .query(&[
-            "XGROUP",
-            "SETID",
-            "orders:3",
-            "g",
-            &last,
-            "ENTRIESREAD",
-            "1",
-        ])
-        .await;
     let open = condition(&handle, &Draining::new()).await;
+    assert!(open.starts_with("g unread 0 "), "{open}");
+    // An entry that was deleted behind the position makes the lag unknown, with nothing left to read.
+    read(&handle, "c", 3).await;
+    handle.ack(&group("g"), &ids[..3]).await.unwrap();
+    handle.remove(&ids[3..]).await.unwrap();
+    assert_eq!(condition(&handle, &Draining::new()).await, "g lag 0 None");
     let entries_only = Draining::new().proof(DrainProof::Entries);
-    assert_eq!(open, "g lag 0 Some(3)");
     assert_eq!(condition(&handle, &entries_only).await, "drained");
 }
 

@@ -14,8 +14,8 @@ use crate::support::{World, base, creation, fields, group, once, query, read, re
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn is_busy<T>(outcome: Result<T, LifecycleError>, expected: &str) -> bool {
-    matches!(&outcome, Err(error @ LifecycleError::Busy { code, .. }) if code == expected && error.is_retryable())
+fn is_busy<T>(outcome: &Result<T, LifecycleError>, expected: &str) -> bool {
+    matches!(outcome, Err(error @ LifecycleError::Busy { code, .. }) if code == expected && error.is_retryable())
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn a_read_only_replica_answers_what_only_reads() {
         };
         assert_eq!(outcome, expected, "{operation}");
     }
-    assert!(is_busy(copy.publish(&fields("b")).await, "READONLY"));
+    assert!(is_busy(&copy.publish(&fields("b")).await, "READONLY"));
     assert_eq!(replica.dump().await, before);
 }
 
@@ -83,10 +83,10 @@ async fn a_loading_server_is_busy_and_never_empty() {
         server.restart().unwrap();
         server
     });
-    let loading = wait_until_async(PATIENCE, async || is_busy(shard.open().await, "LOADING"));
+    let loading = wait_until_async(PATIENCE, async || is_busy(&shard.open().await, "LOADING"));
     loading.await.unwrap();
     assert!(is_busy(
-        handle.add_once(&once("k"), &fields("a")).await,
+        &handle.add_once(&once("k"), &fields("a")).await,
         "LOADING"
     ));
     let _server = restarting.await.unwrap();
@@ -114,14 +114,14 @@ async fn a_full_server_refuses_publishing_and_nothing_else_c09() {
         ])
         .await;
     let before = world.dump().await;
-    assert!(is_busy(handle.publish(&fields("b")).await, "OOM"));
+    assert!(is_busy(&handle.publish(&fields("b")).await, "OOM"));
     assert!(is_busy(
-        handle.add_once(&once("k"), &fields("b")).await,
+        &handle.add_once(&once("k"), &fields("b")).await,
         "OOM"
     ));
-    assert!(is_busy(handle.ensure_group(&group("h")).await, "OOM"));
+    assert!(is_busy(&handle.ensure_group(&group("h")).await, "OOM"));
     assert!(is_busy(
-        world.shard_at("orders:4").create(&creation(1)).await,
+        &world.shard_at("orders:4").create(&creation(1)).await,
         "OOM"
     ));
     assert_eq!(world.dump().await, before);
