@@ -12,6 +12,7 @@ mod publication;
 mod random;
 mod recovery;
 mod retention;
+mod sentinel;
 mod servers;
 mod storm;
 mod support;

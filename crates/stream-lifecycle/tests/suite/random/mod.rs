@@ -1,6 +1,7 @@
 //! Random operations by several handles of several generations, against a pure model: answers and keys are equal throughout.
 
 mod model;
+mod model_consumers;
 mod op;
 mod play;
 
