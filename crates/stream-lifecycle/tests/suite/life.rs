@@ -143,9 +143,9 @@ async fn a_handle_changes_no_key_of_another_generation() {
         .unwrap();
     new.publish(&fields("kept")).await.unwrap();
     let before = world.dump().await;
-    assert!(old.publish(&fields("x")).await.unwrap_err().is_stale());
-    assert!(old.seal().await.unwrap_err().is_stale());
-    assert!(old.destroy().await.unwrap_err().is_stale());
+    for (operation, outcome) in crate::guard::every_operation(&old).await {
+        assert_eq!(outcome, "GenerationMismatch", "{operation}");
+    }
     assert_eq!(world.dump().await, before);
 }
 
@@ -370,4 +370,34 @@ async fn a_drained_stream_is_kept_for_a_while_if_asked() {
     assert!((1..=150).contains(&left), "{left}");
     world.until(world.now_ms().await + 200).await;
     assert_eq!(world.keys().await, ["{orders:3}:lc"]);
+}
+
+/// What plain clients put under a flat name after a removal is theirs: it is neither removed nor taken for a new generation.
+#[tokio::test]
+async fn what_others_put_under_a_flat_name_is_not_removed() {
+    let world = World::new().await;
+    let flat = |incarnation| creation(incarnation).naming(Naming::Flat);
+    let old = world.shard().create(&flat(1)).await.unwrap();
+    old.destroy().await.unwrap();
+    let () = world
+        .query(&["XADD", "orders:3", "5-0", "v", "stray"])
+        .await;
+    let before = world.dump().await;
+    let error = world
+        .shard()
+        .recreate(Generation::FIRST, &flat(2))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, LifecycleError::KeyConflict { .. }),
+        "{error}"
+    );
+    assert_eq!(world.dump().await, before);
+    // A generation with a key of its own does not mind.
+    world
+        .shard()
+        .recreate(Generation::FIRST, &creation(2))
+        .await
+        .unwrap();
+    assert_eq!(query::<u64>(&world.link, &["XLEN", "orders:3"]).await, 1);
 }

@@ -7,6 +7,7 @@ mod drain;
 mod guard;
 mod inspection;
 mod life;
+mod limits;
 mod permissions;
 mod publication;
 mod random;
