@@ -76,7 +76,7 @@ async fn the_order_of_the_guard_is_a_golden_table() {
     let () = world.query(&["DEL", &stream]).await;
     let () = world.query(&["SET", &stream, "a text"]).await;
     let () = world.query(&["DEL", lc]).await;
-    let steps: [(&[&str], &str, &str); 8] = [
+    let steps: [(&[&str], &str, &str); 9] = [
         (&[], "NotFound", "NotFound"),
         (
             &[
@@ -111,8 +111,20 @@ async fn the_order_of_the_guard_is_a_golden_table() {
             "GenerationMismatch",
             "GenerationMismatch",
         ),
+        // The right incarnation under a wrong key.
         (
-            &["physical_key", BASE],
+            &["incarnation", &sane["incarnation"]],
+            "GenerationMismatch",
+            "GenerationMismatch",
+        ),
+        // The right key with a wrong incarnation.
+        (
+            &[
+                "physical_key",
+                BASE,
+                "incarnation",
+                "0000000000000000000000000000000f",
+            ],
             "GenerationMismatch",
             "GenerationMismatch",
         ),
