@@ -97,6 +97,11 @@ impl Fields {
             .map(|(name, value)| (name.as_slice(), value.as_slice()))
     }
 
+    /// How many fields there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The value of the first field of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {

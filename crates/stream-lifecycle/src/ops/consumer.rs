@@ -4,11 +4,12 @@ use std::future::Future;
 
 use redis::Value;
 
+use super::batches::{Size, cut};
 use super::record::{Batch, Record};
 use crate::error::LifecycleError;
 use crate::handle::Handle;
 use crate::model::{ConsumerName, GroupName, Reading, Registration, StreamId, check_batch};
-use crate::wire::{Call, RedisLink, classify, history, run_all, scripts, unexpected};
+use crate::wire::{Call, RedisLink, Reply, classify, history, scripts, unexpected};
 
 /// How many entries are counted at most to know the lag of a group that is made anew.
 const COUNTED: usize = 100_000;
@@ -97,7 +98,7 @@ pub trait ShardConsumer: Send + Sync {
         ids: &[StreamId],
     ) -> impl Future<Output = Result<Acknowledged, LifecycleError>> + Send;
 
-    /// As [`ack_as`](Self::ack_as), one acknowledgement for each id, in order, sent at once.
+    /// As [`ack_as`](Self::ack_as), told for each id whether it was pending, many in one call of a script, all calls sent at once.
     fn ack_each(
         &self,
         registration: &Registration,
@@ -121,7 +122,7 @@ impl<L: RedisLink> Handle<L> {
         &self,
         group: &GroupName,
         registration: Option<&Registration>,
-        ids: &[StreamId],
+        (each, ids): (bool, &[StreamId]),
     ) -> Call {
         let call = scripts::ACK
             .bound(self.keys(), self.identity())
@@ -133,11 +134,13 @@ impl<L: RedisLink> Handle<L> {
                 .arg(who.token.to_string())
                 .arg(who.epoch.to_string()),
         };
-        call.args(ids.iter().map(StreamId::to_string))
+        call.arg(if each { "1" } else { "0" })
+            .args(ids.iter().map(StreamId::to_string))
     }
 
     async fn ack_call_run(&self, call: Call, sent: usize) -> Result<Acknowledged, LifecycleError> {
-        acknowledged(self.run(&call).await?.number()?, sent)
+        let counts = counts(self.run(&call).await?)?;
+        acknowledged(counts.into_iter().sum(), sent)
     }
 
     fn with_registration(&self, call: Call, who: &Registration) -> Call {
@@ -146,6 +149,12 @@ impl<L: RedisLink> Handle<L> {
             .arg(who.token.to_string())
             .arg(who.epoch.to_string())
     }
+}
+
+fn counts(mut reply: Reply) -> Result<Vec<u64>, LifecycleError> {
+    let texts = reply.texts()?.into_iter();
+    let counts: Option<Vec<u64>> = texts.map(|text| text.parse().ok()).collect();
+    counts.ok_or_else(|| reply.bad("no counts"))
 }
 
 fn acknowledged(count: u64, sent: usize) -> Result<Acknowledged, LifecycleError> {
@@ -196,7 +205,7 @@ impl<L: RedisLink> ShardConsumer for Handle<L> {
         ids: &[StreamId],
     ) -> Result<Acknowledged, LifecycleError> {
         check_batch("ids", ids.len())?;
-        self.ack_call_run(self.ack_call(group, None, ids), ids.len())
+        self.ack_call_run(self.ack_call(group, None, (false, ids)), ids.len())
             .await
     }
 
@@ -206,7 +215,7 @@ impl<L: RedisLink> ShardConsumer for Handle<L> {
         ids: &[StreamId],
     ) -> Result<Acknowledged, LifecycleError> {
         check_batch("ids", ids.len())?;
-        let call = self.ack_call(&registration.group, Some(registration), ids);
+        let call = self.ack_call(&registration.group, Some(registration), (false, ids));
         self.ack_call_run(call, ids.len()).await
     }
 
@@ -215,15 +224,21 @@ impl<L: RedisLink> ShardConsumer for Handle<L> {
         registration: &Registration,
         ids: &[StreamId],
     ) -> Vec<Result<Acknowledged, LifecycleError>> {
-        let calls: Vec<Call> = ids
+        let size = Size {
+            arguments: 1,
+            bytes: 20,
+        };
+        let ranges = cut(ids.iter().map(|_| size));
+        let group = &registration.group;
+        let calls: Vec<Call> = ranges
             .iter()
-            .map(|id| self.ack_call(&registration.group, Some(registration), &[*id]))
+            .map(|range| self.ack_call(group, Some(registration), (true, &ids[range.clone()])))
             .collect();
-        let replies = run_all(self.link(), &calls, Some(self.identity())).await;
-        replies
-            .into_iter()
-            .map(|reply| acknowledged(reply?.number()?, 1))
-            .collect()
+        let read = |reply| {
+            let counts = counts(reply)?.into_iter();
+            Ok(counts.map(|count| acknowledged(count, 1)).collect())
+        };
+        self.deal(&ranges, &calls, read).await
     }
 
     async fn read(

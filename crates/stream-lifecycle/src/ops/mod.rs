@@ -1,6 +1,7 @@
 //! What can be done with a handle, as capabilities: whoever is given only one of them can do nothing else.
 
 mod admin;
+mod batches;
 mod consumer;
 mod inspect;
 mod producer;

@@ -2,10 +2,11 @@
 
 use std::future::Future;
 
+use super::batches::{Size, cut};
 use crate::error::LifecycleError;
 use crate::handle::Handle;
 use crate::model::{Fields, OnceKey, StreamId, Trim, check_batch};
-use crate::wire::{Call, RedisLink, Reply, run_all, scripts};
+use crate::wire::{Call, RedisLink, Reply, scripts};
 
 /// What became of a publication that happens once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +38,8 @@ pub trait ShardProducer: Send + Sync {
         fields: &Fields,
     ) -> impl Future<Output = Result<StreamId, LifecycleError>> + Send;
 
-    /// Adds entries in order, sent at once. Each has an outcome of its own.
+    /// Adds entries in order, many in one call of a script, all calls sent at once. Each has an outcome of its own; after a broken
+    /// connection those of one call are all [`LifecycleError::Ambiguous`].
     fn publish_all(
         &self,
         entries: &[Fields],
@@ -95,6 +97,17 @@ impl<L: RedisLink> Handle<L> {
         call.arg("MAXLEN").arg(precision).arg(most).arg("*")
     }
 
+    /// An entry with the number of its arguments before it.
+    fn with_entry(&self, call: Call, fields: &Fields) -> Call {
+        let trim = if self.retention().keeps() == Trim::None {
+            1
+        } else {
+            4
+        };
+        self.with_trim(call.arg(trim + 2 * fields.len()))
+            .args(fields.iter().flat_map(|(name, value)| [name, value]))
+    }
+
     fn once_call(&self, key: &OnceKey, digest: [u8; 32], fields: &Fields) -> Call {
         let call = scripts::ADD_ONCE.bound(self.keys(), self.identity());
         let call = call
@@ -103,6 +116,14 @@ impl<L: RedisLink> Handle<L> {
             .arg(self.retention().once_ms());
         self.with_trim(call)
             .args(fields.iter().flat_map(|(name, value)| [name, value]))
+    }
+}
+
+fn size(fields: &Fields) -> Size {
+    let bytes = fields.iter().map(|(name, value)| name.len() + value.len());
+    Size {
+        arguments: 2 * fields.len(),
+        bytes: bytes.sum(),
     }
 }
 
@@ -121,12 +142,17 @@ impl<L: RedisLink> ShardProducer for Handle<L> {
     }
 
     async fn publish_all(&self, entries: &[Fields]) -> Vec<Result<StreamId, LifecycleError>> {
-        let calls: Vec<Call> = entries
+        let ranges = cut(entries.iter().map(size));
+        let calls: Vec<Call> = ranges
             .iter()
-            .map(|fields| self.publish_call(fields))
+            .map(|range| {
+                let call = scripts::PUBLISH_MANY.bound(self.keys(), self.identity());
+                let entries = entries[range.clone()].iter();
+                entries.fold(call, |call, fields| self.with_entry(call, fields))
+            })
             .collect();
-        let replies = run_all(self.link(), &calls, Some(self.identity())).await;
-        replies.into_iter().map(|reply| reply?.id()).collect()
+        let read = |reply| self.outcomes(reply, |mut outcome| outcome.id());
+        self.deal(&ranges, &calls, read).await
     }
 
     async fn add_once(&self, key: &OnceKey, fields: &Fields) -> Result<Published, LifecycleError> {
@@ -146,12 +172,23 @@ impl<L: RedisLink> ShardProducer for Handle<L> {
         &self,
         entries: &[(OnceKey, Fields)],
     ) -> Vec<Result<Published, LifecycleError>> {
-        let calls: Vec<Call> = entries
+        let ranges = cut(entries.iter().map(|(_, fields)| size(fields)));
+        let calls: Vec<Call> = ranges
             .iter()
-            .map(|(key, fields)| self.once_call(key, fields.digest(), fields))
+            .map(|range| {
+                let entries = &entries[range.clone()];
+                let call = scripts::ADD_MANY_ONCE
+                    .bound(self.keys(), self.identity())
+                    .arg(self.retention().once_ms())
+                    .arg(entries.len())
+                    .args(entries.iter().map(|(key, _)| key.as_str()));
+                entries.iter().fold(call, |call, (_, fields)| {
+                    self.with_entry(call.arg(fields.digest().as_slice()), fields)
+                })
+            })
             .collect();
-        let replies = run_all(self.link(), &calls, Some(self.identity())).await;
-        replies.into_iter().map(|reply| published(reply?)).collect()
+        let read = |reply| self.outcomes(reply, published);
+        self.deal(&ranges, &calls, read).await
     }
 
     async fn remove(&self, ids: &[StreamId]) -> Result<u64, LifecycleError> {

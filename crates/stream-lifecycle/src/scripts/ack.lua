@@ -1,4 +1,4 @@
--- ack: acknowledges entries and moves the group's position on. ARGV: 3 group, 4 consumer or nothing, 5 token, 6 member epoch, 7… ids.
+-- ack: acknowledges entries and moves the group's position on. ARGV: 3 group, 4 consumer or nothing, 5 token, 6 member epoch, 7 whether each id is told of, 8… ids.
 local refused = guard(false)
   or ARGV[4] ~= '' and fenced(ARGV[3], ARGV[4], ARGV[5], ARGV[6])
   or may_keep()
@@ -12,9 +12,18 @@ if saved.err or not (redis.acl_check_cmd('HSET', KEYS[3], 'f', 'v') and redis.ac
   and redis.acl_check_cmd('XINFO', 'GROUPS', KEYS[2])) then
   return unusable() or denied({{'HSET', KEYS[3], 'f', 'v'}, {'HMGET', KEYS[3], 'f'}, {'XPENDING', KEYS[2], 'g'}}) or {7, 'XINFO GROUPS on ' .. KEYS[2]}
 end
-local count = redis.pcall('XACK', KEYS[2], ARGV[3], unpack(ARGV, 7))
-if type(count) == 'table' or count == 0 then
-  return unusable() or not group_of(ARGV[3]) and {16, ARGV[3]} or count == 0 and {0, '0'} or count
+local counts, total = {}, 0
+for index = 8, ARGV[7] == '1' and #ARGV or 8 do
+  local count = redis.pcall('XACK', KEYS[2], ARGV[3], unpack(ARGV, index, ARGV[7] == '1' and index or #ARGV))
+  -- Only the first can fail: nothing has happened then.
+  if type(count) == 'table' then
+    return unusable() or count
+  end
+  counts[#counts + 1] = decimal(count)
+  total = total + count
+end
+if total == 0 then
+  return unusable() or not group_of(ARGV[3]) and {16, ARGV[3]} or {0, counts}
 end
 local pending = redis.call('XPENDING', KEYS[2], ARGV[3])
 local cursor
@@ -28,4 +37,4 @@ if saved[2] ~= position then
   redis.call('HSET', KEYS[3], '#', saved[1] or '1', field, position)
   keep(false)
 end
-return {0, decimal(count)}
+return {0, counts}

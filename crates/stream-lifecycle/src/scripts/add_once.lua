@@ -28,7 +28,7 @@ refused = denied({{'HSET', at, 'f', 'v'}}) or is_stale and denied({{'UNLINK', at
 if refused then
   return refused
 end
-local id, failure = add(6)
+local id, failure = add(6, #ARGV)
 if failure then
   return failure
 end

@@ -3,7 +3,7 @@ local refused = guard(true) or may_keep()
 if refused then
   return refused
 end
-local id, failure = add(3)
+local id, failure = add(3, #ARGV)
 if failure then
   return failure
 end

@@ -11,5 +11,6 @@ pub use link::RedisLink;
 pub use reconnecting::Reconnecting;
 
 pub(crate) use classify::classify;
+pub(crate) use refusal::accept;
 pub(crate) use reply::{Reply, entries, history, unexpected};
 pub(crate) use script::{Call, run, run_all, scripts};

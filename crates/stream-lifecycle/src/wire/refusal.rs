@@ -5,7 +5,7 @@ use crate::error::LifecycleError;
 use crate::model::{Generation, Identity};
 
 /// Turns any answer but the good one into its error. `bound` is what the caller's handle is bound to.
-pub(super) fn accept(mut reply: Reply, bound: Option<&Identity>) -> Result<Reply, LifecycleError> {
+pub(crate) fn accept(mut reply: Reply, bound: Option<&Identity>) -> Result<Reply, LifecycleError> {
     if reply.code() == 0 {
         return Ok(reply);
     }
@@ -83,6 +83,10 @@ fn of_use(reply: &mut Reply) -> Result<LifecycleError, LifecycleError> {
         20 => LifecycleError::LeaseLost {
             latest: reply.optional_number()?,
         },
+        22 => {
+            let text = reply.text()?;
+            reply.bad(&text)
+        }
         code => reply.bad(&format!("the code {code}")),
     };
     Ok(error)

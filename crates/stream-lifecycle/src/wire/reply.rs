@@ -89,6 +89,17 @@ impl Reply {
         texts.ok_or_else(|| self.bad("no texts"))
     }
 
+    /// The next value, a list of outcomes, each in the shape of a whole answer.
+    pub(crate) fn outcomes(&mut self) -> Result<Vec<Self>, LifecycleError> {
+        let Value::Array(values) = self.value()? else {
+            return Err(self.bad("no list"));
+        };
+        let outcomes = values.into_iter();
+        outcomes
+            .map(|value| Self::read(self.script, value))
+            .collect()
+    }
+
     /// The next value, a list of lists of texts.
     pub(crate) fn rows(&mut self) -> Result<Vec<Self>, LifecycleError> {
         let Value::Array(values) = self.value()? else {

@@ -60,6 +60,8 @@ pub(crate) mod scripts {
         PEEK = "peek", READS, ["guard"];
         SNAPSHOT = "snapshot", READS, ["guard"];
         PUBLISH = "publish", WRITES, ["fast", "guard", "expiry", "add"];
+        PUBLISH_MANY = "publish_many", WRITES, ["guard", "expiry", "add"];
+        ADD_MANY_ONCE = "add_many_once", WRITES, ["guard", "expiry", "add"];
         ADD_ONCE = "add_once", WRITES, ["fast_once", "guard", "expiry", "add"];
         REMOVE = "remove", FREES, ["guard"];
         ENSURE_GROUP = "ensure_group", WRITES, ["guard", "expiry", "group", "ids"];
