@@ -22,6 +22,11 @@ fn word<T>(outcome: Result<T, LifecycleError>) -> String {
     text[..end].to_owned()
 }
 
+async fn many_once(handle: &Handle<Link>) -> String {
+    let entries = [(once("k"), fields("a")), (once("l"), fields("a"))];
+    word(handle.add_all_once(&entries).await.remove(1))
+}
+
 /// Every operation of a handle, with its outcome.
 pub(crate) async fn every_operation(handle: &Handle<Link>) -> BTreeMap<&'static str, String> {
     let who = registration("c", 1, 1);
@@ -43,6 +48,33 @@ pub(crate) async fn every_operation(handle: &Handle<Link>) -> BTreeMap<&'static 
         "add_once",
         word(handle.add_once(&once("k"), &fields("a")).await),
     );
+    let same = [(once("k"), fields("a")), (once("l"), fields("a"))];
+    for (name, outcome) in [
+        (
+            "publish_all",
+            handle
+                .publish_all(&[fields("a")])
+                .await
+                .pop()
+                .unwrap()
+                .map(drop),
+        ),
+        (
+            "add_all_once",
+            handle.add_all_once(&same).await.pop().unwrap().map(drop),
+        ),
+        (
+            "ack_each",
+            handle
+                .ack_each(&who, &[id("1-0")])
+                .await
+                .pop()
+                .unwrap()
+                .map(drop),
+        ),
+    ] {
+        outcomes.insert(name, word(outcome));
+    }
     outcomes.insert("remove", word(handle.remove(&[id("1-0")]).await));
     outcomes.insert("peek", word(handle.peek(StreamId::ZERO, 1).await));
     outcomes.insert("snapshot", word(handle.snapshot(100).await));
@@ -194,6 +226,11 @@ async fn no_script_writes_before_failing() {
             1 => vec![
                 ("publish", word(handle.publish(&fields("a")).await)),
                 (
+                    "publish_all",
+                    word(handle.publish_all(&[fields("a")]).await.remove(0)),
+                ),
+                ("add_all_once", many_once(&handle).await),
+                (
                     "add_once",
                     word(handle.add_once(&once("k"), &fields("a")).await),
                 ),
@@ -219,6 +256,7 @@ async fn no_script_writes_before_failing() {
                     "add_once",
                     word(handle.add_once(&once("k"), &fields("a")).await),
                 ),
+                ("add_all_once", many_once(&handle).await),
                 ("destroy", word(handle.destroy().await)),
             ],
         };

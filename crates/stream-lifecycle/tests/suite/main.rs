@@ -17,3 +17,4 @@ mod sentinel;
 mod servers;
 mod storm;
 mod support;
+mod windows;

@@ -110,6 +110,13 @@ async fn every_writing_operation(world: &World, handle: &Handle<Link>, denial: &
         .await
         .check("add_once", limited.add_once(&once("k"), &fields("a")).await)
         .await;
+    let before = watch().await;
+    let mut many = limited.publish_all(&[fields("a"), fields("b")]).await;
+    before.check("publish_all", many.remove(1)).await;
+    let entries = [(once("m"), fields("a")), (once("n"), fields("a"))];
+    let before = watch().await;
+    let mut many = limited.add_all_once(&entries).await;
+    before.check("add_all_once", many.remove(1)).await;
     watch()
         .await
         .check("register", limited.register(&who).await)
@@ -122,6 +129,13 @@ async fn every_writing_operation(world: &World, handle: &Handle<Link>, denial: &
     watch()
         .await
         .check("refresh", limited.refresh(&who).await)
+        .await;
+    let before = watch().await;
+    before
+        .check(
+            "ack_each",
+            limited.ack_each(&who, &ids[..1]).await.remove(0),
+        )
         .await;
     watch()
         .await

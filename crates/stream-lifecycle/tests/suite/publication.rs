@@ -310,3 +310,59 @@ async fn content_is_kept_byte_by_byte_c49() {
         .unwrap();
     assert!(matches!(near, Published::Added(_)));
 }
+
+/// What became of each of a list of publications, with the place of the first one instead of its id.
+fn outcomes(
+    published: &[Result<Published, LifecycleError>],
+    places: &mut BTreeMap<StreamId, usize>,
+) -> Vec<String> {
+    let mut place = |id: StreamId| {
+        let next = places.len();
+        *places.entry(id).or_insert(next)
+    };
+    let outcomes = published.iter().map(|outcome| match outcome {
+        Ok(Published::Added(id)) => format!("added {}", place(*id)),
+        Ok(Published::Duplicate(id)) => format!("duplicate {}", place(*id)),
+        Err(LifecycleError::IdempotencyConflict { original }) => {
+            format!("conflict {}", place(*original))
+        }
+        Err(other) => panic!("{other:?}"),
+    });
+    outcomes.collect()
+}
+
+/// Many at once have the outcomes that they have one by one, whatever is repeated within a batch and between batches.
+#[tokio::test]
+async fn batches_do_what_single_publications_do() {
+    let world = World::new().await;
+    let many = world.first().await;
+    let single = world
+        .shard_at("orders:4")
+        .create(&crate::support::creation(1))
+        .await
+        .unwrap();
+    let mut random = crate::support::Random::new(3);
+    let (mut places_many, mut places_single) = (BTreeMap::new(), BTreeMap::new());
+    for _ in 0..60 {
+        let entries: Vec<_> = (0..=random.below(90))
+            .map(|_| {
+                let key = once(&random.below(2_000).to_string());
+                (key, fields(&random.below(2).to_string()))
+            })
+            .collect();
+        let batch = many.add_all_once(&entries).await;
+        let mut one_by_one = Vec::new();
+        for (key, content) in &entries {
+            one_by_one.push(single.add_once(key, content).await);
+        }
+        assert_eq!(
+            outcomes(&batch, &mut places_many),
+            outcomes(&one_by_one, &mut places_single)
+        );
+    }
+    let values = async |handle: &Handle<crate::support::Link>| -> Vec<_> {
+        let entries = handle.snapshot(10_000).await.unwrap();
+        entries.into_iter().map(|entry| entry.fields).collect()
+    };
+    assert_eq!(values(&many).await, values(&single).await);
+}

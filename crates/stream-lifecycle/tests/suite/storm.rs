@@ -14,7 +14,7 @@ use crate::support::{
     Link, World, consumer, creation, fields, group, id, lease, once, registration, try_query,
 };
 
-const OPERATIONS: usize = 14;
+const OPERATIONS: usize = 17;
 
 /// One operation of each kind; whether it worked does not matter here, what it leaves behind does.
 async fn operate(handle: &Handle<Link>, which: usize) {
@@ -45,6 +45,20 @@ async fn operate(handle: &Handle<Link>, which: usize) {
         10 => handle.seal().await.map(drop),
         11 => handle.unseal().await.map(drop),
         12 => handle.snapshot(1_000).await.map(drop),
+        13 => handle
+            .publish_all(&[fields("a"), fields("b")])
+            .await
+            .remove(1)
+            .map(drop),
+        14 => {
+            let entries = [(once("k"), fields("a")), (once("l"), fields("a"))];
+            handle.add_all_once(&entries).await.remove(1).map(drop)
+        }
+        15 => handle
+            .ack_each(&who, &[id("1-0")])
+            .await
+            .remove(0)
+            .map(drop),
         _ => {
             let draining = Draining::new();
             handle.destroy_if_drained(&draining).await.map(drop)
