@@ -98,14 +98,16 @@ impl<L: RedisLink> Handle<L> {
     }
 
     /// An entry with the number of its arguments before it.
-    fn with_entry(&self, call: Call, fields: &Fields) -> Call {
-        let trim = if self.retention().keeps() == Trim::None {
-            1
+    fn with_entry(&self, call: Call, fields: &Fields, trims: bool) -> Call {
+        let trims = trims && self.retention().keeps() != Trim::None;
+        let before = if trims { 4 } else { 1 };
+        let call = call.arg(before + 2 * fields.len());
+        let call = if trims {
+            self.with_trim(call)
         } else {
-            4
+            call.arg("*")
         };
-        self.with_trim(call.arg(trim + 2 * fields.len()))
-            .args(fields.iter().flat_map(|(name, value)| [name, value]))
+        call.args(fields.iter().flat_map(|(name, value)| [name, value]))
     }
 
     fn once_call(&self, key: &OnceKey, digest: [u8; 32], fields: &Fields) -> Call {
@@ -147,8 +149,13 @@ impl<L: RedisLink> ShardProducer for Handle<L> {
             .iter()
             .map(|range| {
                 let call = scripts::PUBLISH_MANY.bound(self.keys(), self.identity());
-                let entries = entries[range.clone()].iter();
-                entries.fold(call, |call, fields| self.with_entry(call, fields))
+                let entries = &entries[range.clone()];
+                let last = entries.len() - 1;
+                // Trimming once, with the last entry of a call, comes to the same.
+                let entries = entries.iter().enumerate();
+                entries.fold(call, |call, (index, fields)| {
+                    self.with_entry(call, fields, index == last)
+                })
             })
             .collect();
         let read = |reply| self.outcomes(reply, |mut outcome| outcome.id());
@@ -183,7 +190,7 @@ impl<L: RedisLink> ShardProducer for Handle<L> {
                     .arg(entries.len())
                     .args(entries.iter().map(|(key, _)| key.as_str()));
                 entries.iter().fold(call, |call, (_, fields)| {
-                    self.with_entry(call.arg(fields.digest().as_slice()), fields)
+                    self.with_entry(call.arg(fields.digest().as_slice()), fields, true)
                 })
             })
             .collect();

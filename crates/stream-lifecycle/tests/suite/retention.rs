@@ -164,6 +164,17 @@ async fn entries_beyond_the_limit_are_trimmed_by_the_write_itself() {
             .unwrap();
         assert!(world.query::<u64>(&["XLEN", "orders:3"]).await <= 3);
     }
+    let many: Vec<_> = (0..100).map(|number| fields(&number.to_string())).collect();
+    let ids = handle.publish_all(&many).await;
+    let ids: Vec<_> = ids.into_iter().map(Result::unwrap).collect();
+    let left: Vec<_> = handle
+        .snapshot(3)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|entry| entry.id)
+        .collect();
+    assert_eq!(left, ids[97..]);
     let roughly = creation(1).retention(Retention::forever().trim(Trim::Approximate(10)).unwrap());
     let handle = world.shard_at("orders:4").create(&roughly).await.unwrap();
     let entries: Vec<_> = (0..1_000)
