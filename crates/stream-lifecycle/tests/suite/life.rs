@@ -401,3 +401,35 @@ async fn what_others_put_under_a_flat_name_is_not_removed() {
         .unwrap();
     assert_eq!(query::<u64>(&world.link, &["XLEN", "orders:3"]).await, 1);
 }
+
+#[tokio::test]
+async fn a_generation_without_groups_has_all_its_keys_too() {
+    let world = World::new().await;
+    let bare = stream_lifecycle::Creation::new(1.into());
+    let handle = world.shard().create(&bare).await.unwrap();
+    assert_eq!(world.keys().await.len(), 5);
+    handle.publish(&fields("a")).await.unwrap();
+    assert_eq!(
+        handle.status().await.unwrap().stream.unwrap().group_count,
+        0
+    );
+}
+
+/// What old clients brought back of an earlier generation goes when the next one is made.
+#[tokio::test]
+async fn leftovers_of_the_earlier_generation_are_removed() {
+    let world = World::new().await;
+    let old = world.first().await;
+    old.destroy().await.unwrap();
+    for key in &old.keys().five()[2..] {
+        let () = world.query(&["HSET", key, "keep-alive", "1"]).await;
+    }
+    let new = world
+        .shard()
+        .recreate(Generation::FIRST, &creation(2))
+        .await
+        .unwrap();
+    let mut expected: Vec<String> = new.keys().five().map(str::to_owned).to_vec();
+    expected.sort();
+    assert_eq!(world.keys().await, expected);
+}
