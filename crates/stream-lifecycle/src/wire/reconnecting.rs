@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 
 use redis::aio::{ConnectionLike, MultiplexedConnection};
 use redis::{Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
@@ -13,7 +14,15 @@ type Connecting = Pin<Box<dyn Future<Output = RedisResult<MultiplexedConnection>
 
 struct Shared {
     connect: Box<dyn Fn() -> Connecting + Send + Sync>,
-    current: Mutex<(u64, Option<MultiplexedConnection>)>,
+    current: Mutex<Current>,
+}
+
+#[derive(Default)]
+struct Current {
+    /// Which connection it is, so that only the one that failed is given up.
+    number: u64,
+    connection: Option<MultiplexedConnection>,
+    failed: Option<(Instant, RedisError)>,
 }
 
 /// A connection to whatever server the given function finds, for example the master that a Sentinel names. It is given up when it
@@ -30,19 +39,36 @@ impl Reconnecting {
     {
         Self(Arc::new(Shared {
             connect: Box::new(move || Box::pin(connect())),
-            current: Mutex::new((0, None)),
+            current: Mutex::default(),
         }))
     }
 
     async fn get(&self) -> RedisResult<(u64, MultiplexedConnection)> {
+        let asked = Instant::now();
         let mut current = self.0.current.lock().await;
-        if let (number, Some(connection)) = &*current {
-            return Ok((*number, connection.clone()));
+        if let Some(connection) = &current.connection {
+            return Ok((current.number, connection.clone()));
         }
-        // A failure to connect must not look like one after sending.
-        let connection = (self.0.connect)().await.map_err(not_sent)?;
-        *current = (current.0 + 1, Some(connection.clone()));
-        Ok((current.0, connection))
+        // Whoever waited for an attempt that failed does not make another one.
+        if let Some((when, error)) = &current.failed
+            && *when >= asked
+        {
+            return Err(error.clone());
+        }
+        match (self.0.connect)().await {
+            Ok(connection) => {
+                current.number += 1;
+                current.connection = Some(connection.clone());
+                current.failed = None;
+                Ok((current.number, connection))
+            }
+            Err(error) => {
+                // A failure to connect must not look like one after sending.
+                let error = not_sent(error);
+                current.failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
     }
 
     async fn look_at(&self, number: u64, error: &RedisError) {
@@ -50,8 +76,8 @@ impl Reconnecting {
             return;
         }
         let mut current = self.0.current.lock().await;
-        if current.0 == number {
-            current.1 = None;
+        if current.number == number {
+            current.connection = None;
         }
     }
 }
@@ -126,5 +152,42 @@ impl ConnectionLike for Reconnecting {
 
     fn get_db(&self) -> i64 {
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn many_who_wait_for_one_failed_attempt_do_not_make_many() {
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&attempts);
+        let link = Reconnecting::new(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async {
+                // waits: as long as a server that does not accept
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into())
+            }
+        });
+        let tasks: Vec<_> = (0..50)
+            .map(|_| {
+                let link = link.clone();
+                tokio::spawn(async move { link.get().await.err().unwrap() })
+            })
+            .collect();
+        for task in tasks {
+            let error = task.await.unwrap();
+            assert!(error.is_connection_refusal(), "nothing was sent: {error}");
+        }
+        assert_eq!(attempts.load(Ordering::SeqCst), 1);
+        assert!(link.get().await.is_err());
+        assert_eq!(attempts.load(Ordering::SeqCst), 2);
     }
 }
