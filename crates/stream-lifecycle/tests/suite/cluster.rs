@@ -8,10 +8,11 @@ use stream_lifecycle::{
 };
 use testkit::{RedisCluster, RedisServer};
 
-use crate::support::{consumer, creation, fields, group, once, query};
+use crate::support::{connect as connect_to, consumer, creation, fields, group, once, query};
 
 async fn connect(cluster: &RedisCluster) -> ClusterConnection {
     let client = ClusterClient::builder(cluster.urls())
+        .response_timeout(std::time::Duration::from_secs(60))
         .retries(3)
         .min_retry_wait(1)
         .max_retry_wait(5)
@@ -21,7 +22,7 @@ async fn connect(cluster: &RedisCluster) -> ClusterConnection {
 }
 
 async fn slot_of(node: &RedisServer, key: &str) -> u64 {
-    let link = node.connection().await.unwrap();
+    let link = connect_to(node).await;
     query(&link, &["CLUSTER", "KEYSLOT", key]).await
 }
 
@@ -79,13 +80,13 @@ struct Move<'a> {
 
 impl Move<'_> {
     async fn set(&self, node: &RedisServer, state: &str, other: &RedisServer) {
-        let id: String = query(&other.connection().await.unwrap(), &["CLUSTER", "MYID"]).await;
-        let link = node.connection().await.unwrap();
+        let id: String = query(&connect_to(other).await, &["CLUSTER", "MYID"]).await;
+        let link = connect_to(node).await;
         let () = query(&link, &["CLUSTER", "SETSLOT", &self.slot, state, &id]).await;
     }
 
     async fn key(&self, key: &str) {
-        let link = self.from.connection().await.unwrap();
+        let link = connect_to(self.from).await;
         let port = self.to.port().to_string();
         let () = query(&link, &["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]).await;
     }

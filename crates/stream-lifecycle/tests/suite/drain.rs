@@ -106,7 +106,7 @@ where
     let stop = Arc::new(AtomicBool::new(false));
     let mut producers = Vec::new();
     for number in 0..4 {
-        let (link, stop) = (world.server.connection().await.unwrap(), Arc::clone(&stop));
+        let (link, stop) = (world.connect().await, Arc::clone(&stop));
         let key = handle.keys().stream.to_string();
         producers.push(tokio::spawn(async move {
             let mut accepted = Vec::new();

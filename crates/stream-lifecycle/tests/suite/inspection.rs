@@ -41,7 +41,7 @@ async fn a_snapshot_leaves_everything_as_it_was() {
 async fn a_snapshot_is_of_one_moment() {
     let world = World::new().await;
     let handle = world.first().await;
-    let writer = handle.with_link(world.server.connection().await.unwrap());
+    let writer = handle.with_link(world.connect().await);
     let writing = tokio::spawn(async move {
         let mut live = std::collections::VecDeque::new();
         for number in 0..2_000 {

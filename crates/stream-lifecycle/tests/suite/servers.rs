@@ -66,6 +66,7 @@ async fn a_loading_server_is_busy_and_never_empty() {
     let shard = ShardRef::new(link, base());
     let handle = shard.create(&creation(1)).await.unwrap();
     let added = handle.add_once(&once("k"), &fields("a")).await.unwrap();
+    let mut filling = crate::support::connect(&server).await;
     let mut filler = redis::pipe();
     for number in 0..30_000 {
         filler
@@ -74,10 +75,7 @@ async fn a_loading_server_is_busy_and_never_empty() {
             .arg(number)
             .ignore();
     }
-    filler
-        .exec_async(&mut server.connection().await.unwrap())
-        .await
-        .unwrap();
+    filler.exec_async(&mut filling).await.unwrap();
     server.kill();
     let restarting = tokio::task::spawn_blocking(move || {
         server.restart().unwrap();

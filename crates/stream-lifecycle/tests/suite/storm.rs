@@ -93,7 +93,7 @@ async fn after_a_removal_only_the_tombstone_remains_for_each_operation() {
             let rounds = Arc::new(AtomicUsize::new(0));
             let mut tasks = Vec::new();
             for _ in 0..3 {
-                let own = handle.with_link(world.server.connection().await.unwrap());
+                let own = handle.with_link(world.connect().await);
                 let (stop, rounds) = (Arc::clone(&stop), Arc::clone(&rounds));
                 tasks.push(tokio::spawn(async move {
                     while !stop.load(Ordering::SeqCst) {
@@ -176,7 +176,7 @@ async fn two_hundred_rounds_of_everything_leave_only_tombstones() {
     let world = World::new().await;
     let mut links = Vec::new();
     for _ in 0..4 {
-        links.push(world.server.connection().await.unwrap());
+        links.push(world.connect().await);
     }
     let mut current = world.first().await;
     let mut earlier: Vec<Handle<Link>> = Vec::new();
@@ -224,7 +224,7 @@ async fn two_hundred_rounds_of_everything_leave_only_tombstones() {
 async fn removing_a_stream_wakes_its_blocked_readers() {
     let world = World::new().await;
     let handle = world.first().await;
-    let reader = handle.with_link(world.server.connection().await.unwrap());
+    let reader = handle.with_link(world.connect().await);
     let reading = tokio::spawn(async move {
         let (group, consumer) = (group("g"), consumer("c"));
         let reading = Reading::new(1).block(Duration::from_secs(100));

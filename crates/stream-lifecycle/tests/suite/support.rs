@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use stream_lifecycle::{
     Base, ConsumerName, Creation, Fields, Generation, GroupName, Handle, Incarnation, Lease,
@@ -28,8 +29,13 @@ impl World {
     }
 
     pub(crate) async fn with(server: RedisServer) -> Self {
-        let link = server.connection().await.unwrap();
+        let link = connect(&server).await;
         Self { server, link }
+    }
+
+    /// A connection of its own.
+    pub(crate) async fn connect(&self) -> Link {
+        connect(&self.server).await
     }
 
     pub(crate) fn shard(&self) -> ShardRef<Link> {
@@ -173,4 +179,12 @@ impl Random {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % limit
     }
+}
+
+/// A connection that gives up only when a test would anyway.
+pub(crate) async fn connect(server: &RedisServer) -> Link {
+    let patient = AsyncConnectionConfig::new().set_response_timeout(Some(Duration::from_secs(60)));
+    let client = server.client();
+    let connecting = client.get_multiplexed_async_connection_with_config(&patient);
+    connecting.await.unwrap()
 }

@@ -25,11 +25,14 @@ async fn repeat_over_windows(at_once: bool) {
         round += 1;
         entries[0].0 = once(&format!("new-{round}"));
         let before = world.now_ms().await;
+        // Most often only a new one, so that it is the one for which a window turns.
+        let count = if round % 4 == 0 { entries.len() } else { 1 };
+        let entries = &entries[..count];
         let outcomes = if at_once {
-            handle.add_all_once(&entries).await
+            handle.add_all_once(entries).await
         } else {
             let mut outcomes = Vec::new();
-            for (key, content) in &entries {
+            for (key, content) in entries {
                 outcomes.push(handle.add_once(key, content).await);
             }
             outcomes
