@@ -277,6 +277,24 @@ async fn acknowledgements_are_fenced_by_grants_not_by_every_epoch_c36() {
     );
 }
 
+/// Whoever had the shard alone and leaves, leaves it free: also for a consumer at the same epoch.
+#[tokio::test]
+async fn a_sole_consumer_that_leaves_fences_nobody() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let alone = registration("a", 1, 5).sole();
+    handle.register(&alone).await.unwrap();
+    let other = registration("b", 1, 5);
+    let fenced = handle.register(&other).await;
+    assert!(matches!(
+        fenced,
+        Err(LifecycleError::ConsumerFenced { epoch: Some(5), .. })
+    ));
+    handle.deregister(&alone).await.unwrap();
+    handle.register(&other).await.unwrap();
+    handle.refresh(&other).await.unwrap();
+}
+
 /// Case C09: an acknowledgement of what is not pending is counted, and no success.
 #[tokio::test]
 async fn an_acknowledgement_that_finds_nothing_is_counted_c09() {
