@@ -260,6 +260,24 @@ async fn a_lost_lifecycle_fails_closed_and_adopting_it_is_explicit() {
 }
 
 #[tokio::test]
+async fn metadata_without_its_lifecycle_is_not_taken_over_silently() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let () = world.query(&["DEL", "{orders:3}:lc", "orders:3"]).await;
+    for key in &handle.keys().five()[2..] {
+        let before = world.dump().await;
+        let created = world.shard().create(&creation(1)).await;
+        assert!(
+            matches!(created, Err(LifecycleError::KeyConflict { .. })),
+            "{key}"
+        );
+        assert_eq!(world.dump().await, before);
+        let () = world.query(&["DEL", key]).await;
+    }
+    world.shard().create(&creation(1)).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_shard_that_went_back_has_regressed() {
     let world = World::new().await;
     let old = world.first().await;

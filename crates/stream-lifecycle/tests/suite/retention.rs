@@ -50,6 +50,16 @@ async fn expiry_is_shared_by_keys_2_to_5_whatever_writes() {
             .unwrap();
         last = the_end(&world, &handle).await;
         assert!(last > slid, "a publication extends");
+        world.until(world.now_ms().await + 1).await;
+        handle.publish_all(&[fields("a"), fields("b")]).await;
+        let many = the_end(&world, &handle).await;
+        assert!(many > last, "many publications extend");
+        world.until(world.now_ms().await + 1).await;
+        handle
+            .add_all_once(&[(once(&format!("m{number}")), fields("a"))])
+            .await;
+        last = the_end(&world, &handle).await;
+        assert!(last > many, "many publications extend");
         handle.register(&who).await.unwrap();
         handle.refresh(&who).await.unwrap();
         let ids = read(&handle, "c", 10).await;
