@@ -91,6 +91,32 @@ pub(crate) async fn every_operation(handle: &Handle<Link>) -> BTreeMap<&'static 
     outcomes
 }
 
+/// Another generation, whose key is another, destroyed and expired.
+const ANOTHER_AND_GONE: [&str; 22] = [
+    "generation",
+    "2",
+    "physical_key",
+    "x",
+    "incarnation",
+    "0000000000000000000000000000000f",
+    "state",
+    "destroyed",
+    "expires_ms",
+    "1",
+    "ttl_mode",
+    "fixed",
+    "ttl_ms",
+    "1",
+    "maxlen",
+    "",
+    "trim",
+    "",
+    "once_ms",
+    "1000",
+    "retention",
+    "ttl=none;maxlen=none;once=1000",
+];
+
 /// Puts a shard into all bad states at once, then mends them one by one: the order of the answers is the order of the guard.
 #[tokio::test]
 async fn the_order_of_the_guard_is_a_golden_table() {
@@ -111,30 +137,7 @@ async fn the_order_of_the_guard_is_a_golden_table() {
     let steps: [(&[&str], &str, &str); 9] = [
         (&[], "NotFound", "NotFound"),
         (
-            &[
-                "generation",
-                "2",
-                "physical_key",
-                "x",
-                "incarnation",
-                "0000000000000000000000000000000f",
-                "state",
-                "destroyed",
-                "expires_ms",
-                "1",
-                "ttl_mode",
-                "fixed",
-                "ttl_ms",
-                "1",
-                "maxlen",
-                "",
-                "trim",
-                "",
-                "once_ms",
-                "1000",
-                "retention",
-                "ttl=none;maxlen=none;once=1000",
-            ],
+            &ANOTHER_AND_GONE,
             "GenerationMismatch",
             "GenerationMismatch",
         ),

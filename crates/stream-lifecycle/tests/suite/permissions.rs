@@ -97,9 +97,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-async fn every_writing_operation(world: &World, handle: &Handle<Link>, denial: &str) {
-    let link = limited(world, denial).await;
-    let limited = handle.with_link(link.clone());
+async fn publish_and_consume(world: &World, handle: &Handle<Link>, denial: &str) -> Vec<StreamId> {
+    let limited = handle.with_link(limited(world, denial).await);
     let who = registration("c", 1, 1);
     let watch = async || Watch::new(world, denial).await;
     watch()
@@ -146,6 +145,14 @@ async fn every_writing_operation(world: &World, handle: &Handle<Link>, denial: &
         .check("ack", limited.ack_as(&who, &ids).await)
         .await;
     handle.ack(&group("g"), &ids).await.unwrap();
+    ids
+}
+
+async fn recover_and_remove(world: &World, handle: &Handle<Link>, denial: &str, ids: &[StreamId]) {
+    let link = limited(world, denial).await;
+    let limited = handle.with_link(link.clone());
+    let who = registration("c", 1, 1);
+    let watch = async || Watch::new(world, denial).await;
     let lease = crate::support::lease(&limited, "o");
     watch().await.check("lease", lease.await).await;
     watch()
@@ -154,7 +161,7 @@ async fn every_writing_operation(world: &World, handle: &Handle<Link>, denial: &
         .await;
     watch()
         .await
-        .check("remove", limited.remove(&ids).await)
+        .check("remove", limited.remove(ids).await)
         .await;
     watch().await.check("seal", limited.seal().await).await;
     handle.seal().await.unwrap();
@@ -194,7 +201,8 @@ async fn a_missing_permission_leaves_nothing_half_done_c11() {
         for denial in DENIALS {
             let () = world.query(&["FLUSHALL"]).await;
             let handle = world.first_with(retention).await;
-            every_writing_operation(&world, &handle, denial).await;
+            let ids = publish_and_consume(&world, &handle, denial).await;
+            recover_and_remove(&world, &handle, denial, &ids).await;
         }
     }
 }
