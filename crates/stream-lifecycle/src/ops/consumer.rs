@@ -19,7 +19,7 @@ const COUNTED: usize = 100_000;
 pub struct Ensured {
     /// Whether it had been missing.
     pub was_created: bool,
-    /// Whether the stream itself had been missing: what was in it is lost.
+    /// Whether the stream itself had been missing, now or when another group was made anew: what was in it is lost.
     pub data_lost: bool,
     /// What was delivered last, or where it starts: never at the end of the stream (case C02).
     pub position: StreamId,

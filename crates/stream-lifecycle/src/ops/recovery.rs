@@ -11,6 +11,8 @@ use crate::model::{
 };
 use crate::wire::{Call, RedisLink, history, scripts};
 
+/// The longest time that a consumer or an entry can have to be idle, ten years.
+const LONGEST_IDLE: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 /// The longest lease.
 const LONGEST_LEASE: Duration = Duration::from_secs(24 * 3_600);
 
@@ -133,6 +135,12 @@ pub trait ShardRecovery: Send + Sync {
     ) -> impl Future<Output = Result<Vec<String>, LifecycleError>> + Send;
 }
 
+fn check_idle(what: &'static str, idle: Duration) -> Result<(), InvalidInput> {
+    check(idle <= LONGEST_IDLE, what, || {
+        format!("{idle:?} is over {LONGEST_IDLE:?}")
+    })
+}
+
 fn check_length(length: Duration) -> Result<String, InvalidInput> {
     let is_sane = length >= Duration::from_millis(1) && length <= LONGEST_LEASE;
     check(is_sane, "lease", || {
@@ -201,6 +209,7 @@ impl<L: RedisLink> ShardRecovery for Handle<L> {
         from: StreamId,
     ) -> Result<Page<L>, LifecycleError> {
         check_batch("count", claiming.count)?;
+        check_idle("least_idle", claiming.least_idle)?;
         let call = scripts::CLAIM.bound(self.keys(), self.identity());
         let call = self
             .with_lease(call, lease)
@@ -233,6 +242,7 @@ impl<L: RedisLink> ShardRecovery for Handle<L> {
         quiet: Duration,
         stay: &[ConsumerName],
     ) -> Result<Vec<String>, LifecycleError> {
+        check_idle("quiet", quiet)?;
         check(stay.len() <= 1_000, "stay", || {
             format!("there are {}, at most 1000 are allowed", stay.len())
         })?;

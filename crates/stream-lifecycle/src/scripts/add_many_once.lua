@@ -5,8 +5,8 @@ if refused then
   return refused
 end
 local count = tonumber(ARGV[4])
-local first = redis.pcall('HMGET', KEYS[4], '#', unpack(ARGV, 5, 4 + count))
-local second = redis.pcall('HMGET', KEYS[5], '#', unpack(ARGV, 5, 4 + count))
+local first = redis.pcall('HMGET', KEYS[4], '\31', unpack(ARGV, 5, 4 + count))
+local second = redis.pcall('HMGET', KEYS[5], '\31', unpack(ARGV, 5, 4 + count))
 if first.err or second.err then
   return conflict({{KEYS[4], 'hash'}, {KEYS[5], 'hash'}}) or denied({{'HMGET', KEYS[4], 'f'}, {'HMGET', KEYS[5], 'f'}})
     or first.err and first or second
@@ -50,7 +50,7 @@ if #records > 0 then
   if is_stale then
     redis.call('UNLINK', at)
   end
-  redis.call('HSET', at, '#', decimal(window), unpack(records))
+  redis.call('HSET', at, '\31', decimal(window), unpack(records))
   keep(true)
 end
 return {0, outcomes}

@@ -3,8 +3,8 @@ local refused = guard(true)
 if refused then
   return refused
 end
-local first = redis.pcall('HMGET', KEYS[4], '#', ARGV[3])
-local second = redis.pcall('HMGET', KEYS[5], '#', ARGV[3])
+local first = redis.pcall('HMGET', KEYS[4], '\31', ARGV[3])
+local second = redis.pcall('HMGET', KEYS[5], '\31', ARGV[3])
 if first.err or second.err then
   return conflict({{KEYS[4], 'hash'}, {KEYS[5], 'hash'}}) or denied({{'HMGET', KEYS[4], 'f'}, {'HMGET', KEYS[5], 'f'}})
     or first.err and first or second
@@ -35,7 +35,7 @@ end
 -- The entry first, its record second.
 if is_stale then
   redis.call('UNLINK', at)
-  redis.call('HSET', at, '#', decimal(window), ARGV[3], ARGV[4] .. id)
+  redis.call('HSET', at, '\31', decimal(window), ARGV[3], ARGV[4] .. id)
 else
   redis.call('HSET', at, ARGV[3], ARGV[4] .. id)
 end

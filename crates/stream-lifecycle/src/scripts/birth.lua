@@ -65,7 +65,8 @@ local function birth()
   local window = math.floor(now_ms() / ARGV[11])
   for index = 4, 5 do
     local ahead = (index - 4 - window) % 2
-    redis.call('HSETNX', KEYS[index], '#', decimal(window - ahead))
+    -- The mark of a window is under a name that no key of a publication can have.
+    redis.call('HSETNX', KEYS[index], '\31', decimal(window - ahead))
   end
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'v', '1', 'state', 'active', 'generation', ARGV[1], 'physical_key', KEYS[2],

@@ -11,11 +11,12 @@ local stays = {}
 for index = 8, #ARGV do
   stays[ARGV[index]] = true
 end
-local names, pending = {}, {}
+local names, pending, idle = {}, {}, {}
 for _, row in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[2], ARGV[3])) do
   local consumer = fields_of(row)
   names[#names + 1] = consumer.name
   pending[consumer.name] = consumer.pending
+  idle[consumer.name] = consumer.idle
 end
 -- Registrations outlive a group that was lost; their consumers may never come back.
 local prefix = 'k\31' .. ARGV[3] .. '\31'
@@ -32,7 +33,9 @@ local removed = {}
 for _, name in ipairs(names) do
   if #removed < tonumber(ARGV[7]) and pending[name] == 0 and not stays[name] then
     local seen = redis.call('HGET', KEYS[3], prefix .. name)
-    if not seen or now_ms() - seen >= tonumber(ARGV[6]) then
+    -- Who is not registered is as quiet as Redis knows it to be.
+    local quiet = seen and now_ms() - seen or idle[name] or 0
+    if quiet >= tonumber(ARGV[6]) then
       redis.call('XGROUP', 'DELCONSUMER', KEYS[2], ARGV[3], name)
       redis.call('HDEL', KEYS[3], 'c\31' .. ARGV[3] .. '\31' .. name, prefix .. name)
       removed[#removed + 1] = name

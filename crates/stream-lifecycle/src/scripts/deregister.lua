@@ -1,6 +1,6 @@
 -- deregister: removes a consumer that has nothing pending. ARGV: 3 group, 4 consumer, 5 token, 6 member epoch.
 local refused = guard(false) or unusable() or fenced(ARGV[3], ARGV[4], ARGV[5], ARGV[6])
-  or denied({{'XGROUP', 'DELCONSUMER', KEYS[2], 'g', 'c'}, {'HDEL', KEYS[3], 'f'}})
+  or denied({{'XGROUP', 'DELCONSUMER', KEYS[2], 'g', 'c'}, {'HDEL', KEYS[3], 'f'}, {'HSET', KEYS[3], 'f', 'v'}})
 if refused then
   return refused
 end
@@ -15,6 +15,6 @@ if group_of(ARGV[3]) then
 end
 redis.call('HDEL', KEYS[3], 'c\31' .. ARGV[3] .. '\31' .. ARGV[4], 'k\31' .. ARGV[3] .. '\31' .. ARGV[4])
 if sole and string.match(sole, '^(.*)\31%d+$') == ARGV[4] then
-  redis.call('HDEL', KEYS[3], 'x\31' .. ARGV[3])
+  redis.call('HSET', KEYS[3], 'x\31' .. ARGV[3], string.match(sole, '\31%d+$'))
 end
 return {0}

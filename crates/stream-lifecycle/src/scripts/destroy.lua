@@ -32,7 +32,8 @@ local function undrained()
     for index = 1, #row, 2 do
       group[row[index]] = row[index + 1]
     end
-    local lag = group.lag and decimal(group.lag) or ''
+    -- A lag below zero is as good as unknown.
+    local lag = group.lag and group.lag >= 0 and decimal(group.lag) or ''
     there[group.name] = true
     if group.pending > 0 then
       return lacks(group.name, 'pending', group.pending, lag)

@@ -26,11 +26,14 @@ if there then
   return {0, 'existing', there['last-delivered-id']}
 end
 local stream = fields_of(redis.call('XINFO', 'STREAM', KEYS[2]))
-local cursor = '0-0'
+local cursor, said = '0-0', 'created'
 if saved[2] then
   local of, at = string.match(saved[2], '^(%d+)\31(.+)$')
   if of == number and not is_after(at, stream['last-generated-id']) then
     cursor = at
+  else
+    -- The position is of an earlier stream: what was in that one is lost, for this group too.
+    said = 'lost'
   end
 end
 -- How much of the stream lies behind the cursor decides whether the lag is known.
@@ -53,4 +56,4 @@ else
 end
 redis.call('HSET', KEYS[3], '#', number, field, number .. '\31' .. cursor)
 keep(false)
-return {0, 'created', cursor}
+return {0, said, cursor}

@@ -4,7 +4,7 @@ if redis.call('HGET', KEYS[1], 'open') == ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. KE
   local time = redis.call('TIME')
   local window = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / ARGV[5])
   local at, other = KEYS[4 + window % 2], KEYS[5 - window % 2]
-  local known = redis.pcall('HMGET', at, '#', ARGV[3])
+  local known = redis.pcall('HMGET', at, '\31', ARGV[3])
   if known[1] and not known[2] and tonumber(known[1]) == window and redis.pcall('HGET', other, ARGV[3]) == false
     and redis.acl_check_cmd('HSET', at, 'f', 'v') then
     local id = redis.pcall('XADD', KEYS[2], 'NOMKSTREAM', unpack(ARGV, 6))

@@ -25,7 +25,8 @@ local function unusable()
   return conflict({{KEYS[3], 'hash'}})
 end
 
--- Refuses a consumer that is not registered with this token, or whose shard was given to another.
+-- Refuses a consumer that is not registered with this token, or whose shard was given to another. Of a sole consumer that left, its epoch
+-- stays: whoever was registered before it remains fenced.
 local function fenced(group, consumer, token, epoch)
   local found = redis.pcall('HMGET', KEYS[3], 'c\31' .. group .. '\31' .. consumer, 'x\31' .. group)
   if found.err then
@@ -40,7 +41,7 @@ local function fenced(group, consumer, token, epoch)
   end
   if found[2] then
     local sole, at = string.match(found[2], '^(.*)\31(%d+)$')
-    if sole ~= consumer then
+    if sole ~= consumer and (sole ~= '' or tonumber(since) < tonumber(at)) then
       return {17, known, at}
     end
   end

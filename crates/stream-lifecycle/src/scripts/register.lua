@@ -1,6 +1,6 @@
 -- register: makes a consumer with its registration and its first sign of life. ARGV: 3 group, 4 consumer, 5 token, 6 member epoch, 7 whether it is the only one.
 local refused = guard(false) or unusable()
-  or denied({{'XGROUP', 'CREATECONSUMER', KEYS[2], 'g', 'c'}, {'HSET', KEYS[3], 'f', 'v'}, {'HDEL', KEYS[3], 'f'}}) or may_keep()
+  or denied({{'XGROUP', 'CREATECONSUMER', KEYS[2], 'g', 'c'}, {'HSET', KEYS[3], 'f', 'v'}}) or may_keep()
 if refused then
   return refused
 end
@@ -22,7 +22,7 @@ if found[1] then
 end
 if found[2] then
   local sole, at = string.match(found[2], '^(.*)\31(%d+)$')
-  if sole ~= consumer and tonumber(epoch) <= tonumber(at) then
+  if tonumber(epoch) < tonumber(at) or sole ~= '' and sole ~= consumer and epoch == at then
     return {17, '', at}
   end
 end
@@ -31,7 +31,7 @@ redis.call('HSET', KEYS[3], field, token .. '\31' .. epoch .. '\31' .. since, 'k
 if ARGV[7] == '1' then
   redis.call('HSET', KEYS[3], 'x\31' .. group, consumer .. '\31' .. epoch)
 elseif found[2] then
-  redis.call('HDEL', KEYS[3], 'x\31' .. group)
+  redis.call('HSET', KEYS[3], 'x\31' .. group, string.match(found[2], '\31%d+$'))
 end
 keep(false)
 return {0, since}

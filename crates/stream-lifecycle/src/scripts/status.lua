@@ -37,7 +37,7 @@ for index = 1, math.min(#groups, tonumber(ARGV[3])) do
     group[groups[index][place]] = groups[index][place + 1]
   end
   told[index] = {group.name, decimal(group.consumers), decimal(group.pending), group['last-delivered-id'],
-    group.lag and decimal(group.lag) or ''}
+    group.lag and group.lag >= 0 and decimal(group.lag) or ''}
 end
 answer[#answer + 1] = told
 return answer

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use redis::RedisResult;
 use stream_lifecycle::{
-    DrainProof, Draining, Handle, LifecycleError, Removal, ShardAdmin, ShardConsumer,
+    DrainProof, Draining, Handle, LifecycleError, Removal, ShardAdmin, ShardConsumer, ShardInspect,
     ShardProducer, StreamId,
 };
 
@@ -77,6 +77,36 @@ async fn an_unknown_or_wrong_lag_is_no_proof_g4() {
     assert_eq!(condition(&handle, &Draining::new()).await, "g lag 0 None");
     let entries_only = Draining::new().proof(DrainProof::Entries);
     assert_eq!(condition(&handle, &entries_only).await, "drained");
+}
+
+/// Case C25: a lag below zero, of a server that believes what it is told, is unknown: it is neither a failure nor a proof.
+#[tokio::test]
+async fn a_lag_below_zero_is_unknown_g4() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let id = handle.publish(&fields("a")).await.unwrap();
+    let set = |at: String| {
+        let words = ["XGROUP", "SETID", "orders:3", "g", &at, "ENTRIESREAD", "9"];
+        let words = words.map(str::to_owned);
+        let link = world.link.clone();
+        async move {
+            let () = query(&link, &words.each_ref().map(String::as_str)).await;
+        }
+    };
+    set("0".to_owned()).await;
+    let status = handle.status().await.unwrap().stream.unwrap();
+    assert!(status.groups[0].lag.is_none_or(|lag| lag <= 1));
+    let open = condition(&handle, &Draining::new()).await;
+    assert!(open.starts_with("g unread 0 "), "{open}");
+    set(id.to_string()).await;
+    let status = handle.status().await.unwrap().stream.unwrap();
+    let lag = status.groups[0].lag;
+    let open = condition(&handle, &Draining::new()).await;
+    match lag {
+        None => assert_eq!(open, "g lag 0 None"),
+        // Newer servers don't believe it, and are right that nothing is left.
+        Some(lag) => assert_eq!((lag, open.as_str()), (0, "drained")),
+    }
 }
 
 #[tokio::test]

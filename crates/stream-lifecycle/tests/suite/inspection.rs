@@ -99,6 +99,10 @@ async fn a_lost_stream_is_no_empty_snapshot() {
         handle.snapshot(10).await,
         Err(LifecycleError::DataLost)
     ));
+    assert!(matches!(
+        handle.peek(StreamId::ZERO, 10).await,
+        Err(LifecycleError::DataLost)
+    ));
     assert_eq!(handle.status().await.unwrap().stream, None);
 }
 

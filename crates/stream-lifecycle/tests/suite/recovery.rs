@@ -259,10 +259,18 @@ async fn a_live_consumer_is_not_cleaned_up_c17() {
     .await;
     let lease = lease(&handle, "o").await.unwrap();
     let gone = handle
-        .cleanup(&lease, Duration::from_secs(60), &[])
+        .cleanup(&lease, Duration::ZERO, &[consumer("live")])
         .await
         .unwrap();
     assert_eq!(gone, ["stranger"]);
+    let minute = Duration::from_secs(60);
+    assert!(
+        handle
+            .cleanup(&lease, minute, &[])
+            .await
+            .unwrap()
+            .is_empty()
+    );
     handle.refresh(&registration("live", 1, 1)).await.unwrap();
     let gone = handle.cleanup(&lease, Duration::ZERO, &[]).await.unwrap();
     assert_eq!(gone, ["live"]);

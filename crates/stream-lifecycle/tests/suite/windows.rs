@@ -69,3 +69,31 @@ async fn a_repetition_is_recognised_while_the_windows_turn() {
 async fn a_repetition_in_a_batch_is_recognised_while_the_windows_turn() {
     repeat_over_windows(true).await;
 }
+
+/// Any allowed key is told from what the records keep for themselves, also once both windows are over.
+#[tokio::test]
+async fn no_key_of_a_publication_is_taken_for_the_mark_of_a_window() {
+    for (at_once, key) in [(false, "#"), (true, "#"), (false, "f"), (true, "v")] {
+        let world = World::new().await;
+        let window = Duration::from_millis(WINDOW_MS);
+        let kept = Retention::forever().once_window(window).unwrap();
+        let handle = world.first_with(kept).await;
+        for waits in [0, 3 * WINDOW_MS] {
+            world.until(world.now_ms().await + waits).await;
+            for key in [once(key), once("other")] {
+                let content = fields("a");
+                let published = if at_once {
+                    let outcomes = handle.add_all_once(&[(key.clone(), content)]).await;
+                    outcomes.into_iter().next().unwrap()
+                } else {
+                    handle.add_once(&key, &content).await
+                };
+                assert!(
+                    matches!(published, Ok(Published::Added(_))),
+                    "{key}: {published:?}"
+                );
+            }
+        }
+        assert_eq!(world.query::<u64>(&["XLEN", "orders:3"]).await, 4);
+    }
+}

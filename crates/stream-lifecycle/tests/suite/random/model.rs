@@ -109,10 +109,9 @@ impl Life {
         let Some((token, epoch)) = self.registered.get(&key) else {
             return true;
         };
-        let is_given_away = self
-            .sole
-            .get(who.group)
-            .is_some_and(|(consumer, _)| consumer != who.consumer);
+        let is_given_away = self.sole.get(who.group).is_some_and(|(consumer, at)| {
+            consumer != who.consumer && (!consumer.is_empty() || epoch < at)
+        });
         *token != who.token || who.epoch < *epoch || is_given_away
     }
 

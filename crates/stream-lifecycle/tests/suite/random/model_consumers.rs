@@ -40,9 +40,10 @@ impl Model {
             return Ok(format!("existing {}", group.last.unwrap_or(StreamId::ZERO)));
         }
         let end = stream.last.unwrap_or(StreamId::ZERO);
-        let at = match saved {
-            Some((number, at)) if number == life.number && at <= end => at,
-            _ => StreamId::ZERO,
+        let (said, at) = match saved {
+            Some((number, at)) if number == life.number && at <= end => ("restored", at),
+            Some(_) => ("lost", StreamId::ZERO),
+            None => ("restored", StreamId::ZERO),
         };
         let group = Group {
             last: Some(at),
@@ -50,7 +51,7 @@ impl Model {
         };
         stream.groups.insert(name.to_owned(), group);
         life.cursors.insert(name.to_owned(), (life.number, at));
-        Ok(format!("restored {at}"))
+        Ok(format!("{said} {at}"))
     }
 
     pub(super) fn register(
@@ -66,18 +67,19 @@ impl Model {
             .registered
             .get(&key)
             .is_some_and(|(token, epoch)| who.token < *token || who.epoch < *epoch);
-        let is_given_away = life
-            .sole
-            .get(who.group)
-            .is_some_and(|(consumer, epoch)| consumer != who.consumer && who.epoch <= *epoch);
+        let is_given_away = life.sole.get(who.group).is_some_and(|(consumer, epoch)| {
+            let is_others = !consumer.is_empty() && consumer != who.consumer;
+            who.epoch < *epoch || is_others && who.epoch == *epoch
+        });
         if is_older || is_given_away {
             return Err(word("ConsumerFenced"));
         }
         life.registered.insert(key, (who.token, who.epoch));
-        life.sole.remove(who.group);
         if sole {
             life.sole
                 .insert(who.group.to_owned(), (who.consumer.to_owned(), who.epoch));
+        } else if let Some((consumer, _)) = life.sole.get_mut(who.group) {
+            consumer.clear();
         }
         Ok(word("ok"))
     }
@@ -108,12 +110,10 @@ impl Model {
         }
         life.registered
             .remove(&(who.group.to_owned(), who.consumer.to_owned()));
-        if life
-            .sole
-            .get(who.group)
-            .is_some_and(|(consumer, _)| consumer == who.consumer)
+        if let Some((consumer, _)) = life.sole.get_mut(who.group)
+            && consumer == who.consumer
         {
-            life.sole.remove(who.group);
+            consumer.clear();
         }
         Ok(word("ok"))
     }
