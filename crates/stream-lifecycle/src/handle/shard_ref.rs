@@ -6,7 +6,7 @@ use super::Handle;
 use crate::error::LifecycleError;
 use crate::model::{Base, Creation, Generation, GroupName, Identity, Keys, Retention, ShardState};
 use crate::ops::{Removal, ShardAdmin};
-use crate::wire::{Call, RedisLink, Reply, run, scripts};
+use crate::wire::{Call, RedisLink, Reply, run, scripts, stored_retention};
 
 /// A shard by name, bound to nothing.
 #[derive(Clone)]
@@ -143,7 +143,7 @@ impl<L: RedisLink> ShardRef<L> {
         }
         let retention = match creation.retention {
             Some(retention) => retention,
-            None => last.retention.parse()?,
+            None => stored_retention(&last.retention)?,
         };
         let old = Keys::of(&self.base, &last.identity);
         let new = Keys::of(&self.base, &next);
@@ -211,7 +211,7 @@ impl<L: RedisLink> ShardRef<L> {
     }
 
     fn handle(&self, identity: Identity, retention: &str) -> Result<Handle<L>, LifecycleError> {
-        let retention = retention.parse()?;
+        let retention = stored_retention(retention)?;
         Ok(Handle::new(
             self.link.clone(),
             self.base.clone(),

@@ -62,7 +62,14 @@ impl<L: RedisLink> Handle<L> {
             DrainProof::Lag => "lag",
             DrainProof::Entries => "entries",
         };
-        let keys = [&self.keys().five(), [&*self.keys().retired].as_slice()].concat();
+        // A key that is not needed is not named: with its slot on the way, one that is missing would hold up the removal.
+        let retired = [&*self.keys().retired];
+        let kept = if keep_ms == 0 {
+            &[]
+        } else {
+            retired.as_slice()
+        };
+        let keys = [&self.keys().five(), kept].concat();
         let call = scripts::DESTROY
             .bound_with(&keys, self.identity())
             .args([mode, proof])

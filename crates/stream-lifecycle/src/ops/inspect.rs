@@ -6,7 +6,7 @@ use std::future::Future;
 use crate::error::LifecycleError;
 use crate::handle::Handle;
 use crate::model::{Entry, Retention, ShardState, StreamId, check};
-use crate::wire::{RedisLink, Reply, entries, scripts};
+use crate::wire::{RedisLink, Reply, entries, scripts, stored_retention};
 
 /// The most entries of one snapshot.
 const LARGEST_SNAPSHOT: usize = 100_000;
@@ -153,7 +153,7 @@ impl<L: RedisLink> ShardInspect for Handle<L> {
         Ok(Status {
             state: ShardState::parse(&state).ok_or_else(|| reply.bad(&state))?,
             expires_ms: reply.optional_number()?,
-            retention: reply.text()?.parse()?,
+            retention: stored_retention(&reply.text()?)?,
             created_ms: reply.optional_number()?,
             sealed_ms: reply.optional_number()?,
             destroyed_ms: reply.optional_number()?,

@@ -52,6 +52,8 @@ end
 -- Makes all keys of a generation. Each has a field from the start, so that none is missing while its slot moves.
 local function birth()
   local there = groups_of(KEYS[2])
+  -- The marks of windows are under a name that no key of a publication can have.
+  local marks = {[4] = redis.call('HGET', KEYS[4], '\31') or '', [5] = redis.call('HGET', KEYS[5], '\31') or ''}
   redis.call('XGROUP', 'CREATE', KEYS[2], '\31', '0', 'MKSTREAM')
   redis.call('XGROUP', 'DESTROY', KEYS[2], '\31')
   redis.call('HSETNX', KEYS[3], '#', '1')
@@ -65,8 +67,10 @@ local function birth()
   local window = math.floor(now_ms() / ARGV[11])
   for index = 4, 5 do
     local ahead = (index - 4 - window) % 2
-    -- The mark of a window is under a name that no key of a publication can have.
-    redis.call('HSETNX', KEYS[index], '\31', decimal(window - ahead))
+    -- A mark from ahead is of windows of another length.
+    if (tonumber(marks[index]) or window + 1) > window then
+      redis.call('HSET', KEYS[index], '\31', decimal(window - ahead))
+    end
   end
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'v', '1', 'state', 'active', 'generation', ARGV[1], 'physical_key', KEYS[2],

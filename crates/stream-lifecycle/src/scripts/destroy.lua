@@ -1,5 +1,5 @@
 -- destroy: removes the keys of a generation and leaves a tombstone.
--- KEYS 6: where the stream is kept. ARGV: 3 `force` or `drained`, 4 `lag` or `entries`, 5 how long the stream is kept, 6… groups that must be there.
+-- KEYS 6: where the stream is kept, if it is. ARGV: 3 `force` or `drained`, 4 `lag` or `entries`, 5 how long the stream is kept, 6… groups that must be there.
 local refused = guard(false)
 if refused and refused[1] == 3 then
   return {0, 'again'}
@@ -55,7 +55,8 @@ local function undrained()
   end
 end
 
-refused = not has_ended and ARGV[3] == 'drained' and undrained()
+-- Also when the time of the generation is over: what is under its name then, plain clients put there.
+refused = ARGV[3] == 'drained' and undrained()
 if refused then
   return refused
 end

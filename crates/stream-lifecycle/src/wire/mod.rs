@@ -12,5 +12,5 @@ pub use reconnecting::Reconnecting;
 
 pub(crate) use classify::classify;
 pub(crate) use refusal::accept;
-pub(crate) use reply::{Reply, entries, history, unexpected};
+pub(crate) use reply::{Reply, entries, history, stored_retention, unexpected};
 pub(crate) use script::{Call, run, run_all, scripts};

@@ -3,7 +3,9 @@
 use redis::Value;
 
 use crate::error::LifecycleError;
-use crate::model::{Entry, Fields, Generation, Identity, Incarnation, StreamId};
+use crate::model::{
+    Entry, Fields, Generation, Identity, Incarnation, InvalidInput, Retention, StreamId,
+};
 
 /// What a script answered.
 #[derive(Debug)]
@@ -128,6 +130,12 @@ pub(crate) fn unexpected(script: &'static str, what: &str) -> LifecycleError {
         script,
         what: what.to_owned(),
     }
+}
+
+/// Reads the retention that a lifecycle has. One that can't be read is another version's, and no fault of the caller's.
+pub(crate) fn stored_retention(text: &str) -> Result<Retention, LifecycleError> {
+    text.parse()
+        .map_err(|error: InvalidInput| unexpected("a lifecycle", &error.to_string()))
 }
 
 fn text(value: Value) -> Option<String> {

@@ -3,7 +3,7 @@
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
 use stream_lifecycle::{
-    Base, Handle, LifecycleError, Published, ShardAdmin, ShardConsumer, ShardInspect,
+    Base, Draining, Handle, LifecycleError, Published, ShardAdmin, ShardConsumer, ShardInspect,
     ShardProducer, ShardRef, StreamId,
 };
 use testkit::{RedisCluster, RedisServer};
@@ -57,10 +57,7 @@ async fn shards_live_on_all_nodes_and_pipelines_work() {
             .map(|record| record.entry().id)
             .collect();
         assert_eq!(handle.ack(&group("g"), &ids).await.unwrap().count, 21);
-        handle
-            .destroy_if_drained(&stream_lifecycle::Draining::new())
-            .await
-            .unwrap();
+        handle.destroy_if_drained(&Draining::new()).await.unwrap();
         let next = shard
             .recreate(handle.generation(), &creation(2))
             .await
@@ -157,7 +154,7 @@ async fn with_a_slot_half_moved_a_script_runs_or_does_not_begin() {
     );
 }
 
-async fn every(handle: &Handle<ClusterConnection>, moved: usize) -> [bool; 5] {
+async fn every(handle: &Handle<ClusterConnection>, moved: usize) -> [bool; 7] {
     let key = once(&format!("k{moved}"));
     [
         worked(handle.publish(&fields("a")).await),
@@ -165,6 +162,11 @@ async fn every(handle: &Handle<ClusterConnection>, moved: usize) -> [bool; 5] {
         worked(handle.ensure_group(&group("g")).await),
         worked(handle.ack(&group("g"), &[StreamId { ms: 1, seq: 0 }]).await),
         worked(handle.status().await),
+        worked(handle.unseal().await),
+        worked(match handle.destroy_if_drained(&Draining::new()).await {
+            Err(LifecycleError::NotDrained { .. }) => Ok(()),
+            outcome => outcome.map(drop),
+        }),
     ]
 }
 

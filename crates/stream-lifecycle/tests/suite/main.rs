@@ -7,6 +7,7 @@ mod drain;
 mod fencing;
 mod guard;
 mod inspection;
+mod leftovers;
 mod life;
 mod limits;
 mod permissions;
