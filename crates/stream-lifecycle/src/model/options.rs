@@ -196,7 +196,8 @@ impl Registration {
         }
     }
 
-    /// The only consumer of the group: from its registration on, every other one is fenced.
+    /// The only consumer of the group: from its registration on, every other one is fenced. When it leaves, those that registered at an
+    /// earlier epoch stay fenced, and nobody can register at one any more (case C36).
     #[must_use]
     pub const fn sole(mut self) -> Self {
         self.is_sole = true;

@@ -37,6 +37,7 @@ pub trait ShardAdmin: Send + Sync {
     fn destroy(&self) -> impl Future<Output = Result<Removal, LifecycleError>> + Send;
 
     /// Rule G4: removes the generation if it is drained; evidence and removal are one step, so that nothing that was accepted is lost.
+    /// That its time is over is no proof: entries that plain clients put under its name since count too.
     ///
     /// # Errors
     /// [`LifecycleError::NotDrained`] with the first open condition, else as [`destroy`](Self::destroy).

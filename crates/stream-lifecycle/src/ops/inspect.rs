@@ -77,7 +77,7 @@ pub trait ShardInspect: Send + Sync {
     /// The first entries from an id on, at most 1,000.
     ///
     /// # Errors
-    /// If the generation is over.
+    /// [`LifecycleError::DataLost`], and if the generation is over.
     fn peek(
         &self,
         from: StreamId,

@@ -123,7 +123,8 @@ pub trait ShardRecovery: Send + Sync {
         from: StreamId,
     ) -> impl Future<Output = Result<Page<Self::Link>, LifecycleError>> + Send;
 
-    /// Removes consumers (at most 1,000) that have nothing pending, gave no sign of life for so long, and are not in `stay` (case C17).
+    /// Removes consumers (at most 1,000) that have nothing pending, gave no sign of life for so long (those without a registration:
+    /// were not seen by Redis for so long), and are not in `stay` (case C17).
     ///
     /// # Errors
     /// As [`claim`](Self::claim).
