@@ -65,7 +65,7 @@ pub(crate) mod scripts {
         ADD_ONCE = "add_once", WRITES, ["fast_once", "guard", "expiry", "add"];
         REMOVE = "remove", FREES, ["guard"];
         ENSURE_GROUP = "ensure_group", WRITES, ["guard", "expiry", "group", "ids"];
-        REGISTER = "register", WRITES, ["guard", "expiry", "group"];
+        REGISTER = "register", FREES, ["guard", "expiry", "group"];
         REFRESH = "refresh", FREES, ["guard", "expiry", "group"];
         ACK = "ack", FREES, ["guard", "expiry", "group", "ids"];
         DEREGISTER = "deregister", FREES, ["guard", "group"];
