@@ -1,0 +1,22 @@
+//! One shard stream of Redis and its life: generations that never get mixed up, publication that happens exactly once, and consumers
+//! that can be fenced. It knows nothing of how shards are chosen or assigned.
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod handle;
+mod model;
+mod ops;
+mod wire;
+
+pub use error::LifecycleError;
+pub use handle::{Handle, LazyHandle, ShardRef};
+pub use model::{
+    Base, ConsumerName, Creation, DrainProof, Draining, Entry, Fence, Fields, Generation,
+    GroupName, Identity, Incarnation, InvalidInput, Keys, MemberEpoch, Naming, OnceKey, OwnerName,
+    Reading, Registration, Retention, ShardState, StreamId, Token, Trim, Ttl,
+};
+pub use ops::{
+    Acknowledged, Batch, Claiming, Ensured, GroupStatus, Lease, Page, Published, Record, Removal,
+    ShardAdmin, ShardConsumer, ShardInspect, ShardProducer, ShardRecovery, Status, StreamStatus,
+};
+pub use wire::{Reconnecting, RedisLink};

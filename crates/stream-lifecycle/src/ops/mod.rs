@@ -1,0 +1,16 @@
+//! What can be done with a handle, as capabilities: whoever is given only one of them can do nothing else.
+
+mod admin;
+mod batches;
+mod consumer;
+mod inspect;
+mod producer;
+mod record;
+mod recovery;
+
+pub use admin::{Removal, ShardAdmin};
+pub use consumer::{Acknowledged, Ensured, ShardConsumer};
+pub use inspect::{GroupStatus, ShardInspect, Status, StreamStatus};
+pub use producer::{Published, ShardProducer};
+pub use record::{Batch, Record};
+pub use recovery::{Claiming, Lease, Page, ShardRecovery};

@@ -1,0 +1,16 @@
+//! The way to Redis: connections, scripts, replies, and what errors mean.
+
+mod classify;
+mod link;
+mod reconnecting;
+mod refusal;
+mod reply;
+mod script;
+
+pub use link::RedisLink;
+pub use reconnecting::Reconnecting;
+
+pub(crate) use classify::classify;
+pub(crate) use refusal::accept;
+pub(crate) use reply::{Reply, entries, history, stored_retention, unexpected};
+pub(crate) use script::{Call, run, run_all, scripts};

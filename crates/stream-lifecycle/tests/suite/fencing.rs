@@ -1,0 +1,110 @@
+//! Who may still act for a group after its only consumer changed or left (case C36). Plain registrations are tested elsewhere.
+
+use std::time::Duration;
+
+use stream_lifecycle::{
+    Claiming, LifecycleError, ShardConsumer, ShardProducer, ShardRecovery, StreamId,
+};
+
+use crate::support::{World, consumer, fields, group, lease, query, read, registration};
+
+/// Whoever lost the shard stays fenced, also once the one who got it has left, or shares it.
+#[tokio::test]
+async fn a_consumer_that_lost_the_shard_stays_fenced_after_its_successor_left_c36() {
+    for leaves in [true, false] {
+        let world = World::new().await;
+        let handle = world.first().await;
+        let id = handle.publish(&fields("a")).await.unwrap();
+        let old = registration("old", 1, 5).sole();
+        handle.register(&old).await.unwrap();
+        read(&handle, "old", 1).await;
+        let new = registration("new", 1, 7).sole();
+        handle.register(&new).await.unwrap();
+        if leaves {
+            handle.deregister(&new).await.unwrap();
+        } else {
+            handle.register(&registration("new", 1, 7)).await.unwrap();
+            handle.refresh(&registration("new", 1, 7)).await.unwrap();
+        }
+        let refused = handle.ack_as(&old, &[id]).await;
+        assert!(
+            matches!(
+                refused,
+                Err(LifecycleError::ConsumerFenced { epoch: Some(7), .. })
+            ),
+            "{leaves}: {refused:?}"
+        );
+        assert!(handle.refresh(&old).await.is_err());
+        // A grant that was overtaken arrives late.
+        let late = registration("late", 1, 6).sole();
+        let refused = handle.register(&late).await;
+        assert!(
+            matches!(refused, Err(LifecycleError::ConsumerFenced { .. })),
+            "{refused:?}"
+        );
+        // The next grant opens the shard to its consumer, and to nobody before.
+        handle.register(&registration("next", 1, 8)).await.unwrap();
+        assert!(handle.ack_as(&old, &[id]).await.is_err());
+        assert_eq!(
+            handle
+                .ack_as(&registration("next", 1, 8), &[id])
+                .await
+                .unwrap()
+                .count,
+            1
+        );
+    }
+}
+
+/// Case C02: every group of a lost stream is told so, not only the first that asks.
+#[tokio::test]
+async fn each_group_of_a_lost_stream_is_told_c02() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    handle.ensure_group(&group("h")).await.unwrap();
+    let () = world.query(&["DEL", "orders:3"]).await;
+    for name in ["g", "h"] {
+        let ensured = handle.ensure_group(&group(name)).await.unwrap();
+        assert!(ensured.was_created && ensured.data_lost, "{name}");
+        assert_eq!(ensured.position, StreamId::ZERO);
+        let again = handle.ensure_group(&group(name)).await.unwrap();
+        assert!(!again.was_created && !again.data_lost);
+    }
+}
+
+/// Case C17: a consumer without a registration is quiet only if Redis has not seen it for so long.
+#[tokio::test]
+async fn a_plain_consumer_that_was_just_seen_is_not_cleaned_up_c17() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let () = query(
+        &world.link,
+        &["XGROUP", "CREATECONSUMER", "orders:3", "g", "plain"],
+    )
+    .await;
+    let lease = lease(&handle, "o").await.unwrap();
+    let minute = Duration::from_secs(60);
+    let none: [String; 0] = [];
+    assert_eq!(handle.cleanup(&lease, minute, &[]).await.unwrap(), none);
+    let gone = handle.cleanup(&lease, Duration::ZERO, &[]).await.unwrap();
+    assert_eq!(gone, ["plain"]);
+}
+
+/// What Redis can't read as a time is refused before it is sent.
+#[tokio::test]
+async fn an_endless_idle_time_is_refused_before_it_is_sent() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let lease = lease(&handle, "o").await.unwrap();
+    let endless = Claiming::new(consumer("c")).least_idle(Duration::MAX);
+    let refused = handle.claim(&lease, &endless, StreamId::ZERO).await;
+    assert!(
+        matches!(&refused, Err(LifecycleError::Invalid(invalid)) if invalid.what == "least_idle"),
+        "{refused:?}"
+    );
+    let refused = handle.cleanup(&lease, Duration::MAX, &[]).await;
+    assert!(
+        matches!(&refused, Err(LifecycleError::Invalid(invalid)) if invalid.what == "quiet"),
+        "{refused:?}"
+    );
+}
