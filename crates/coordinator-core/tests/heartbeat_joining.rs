@@ -342,3 +342,21 @@ fn h10_o6_a_numbered_process_that_asks_again_has_let_go_of_what_it_should() {
     world.beat(numbered(join("a"), 1));
     assert_eq!(world.holds("a"), [0, 1]);
 }
+
+/// A process that names itself was replaced by one that does not: what it still says, its leave above all, is not its successor's.
+#[test]
+fn h5a_h13_c22_what_a_superseded_process_says_is_not_its_nameless_successors() {
+    let mut world = World::with_shards(2);
+    let named = world.beat(join("a").instance("named"));
+    let plain = world.beat(join("a").request("nameless"));
+    assert_eq!(plain.status, Good);
+    let version = named.metadata_version.get();
+    for late in [
+        leave("a", version).instance("named"),
+        obeying("a", &plain).instance("named"),
+    ] {
+        assert_eq!(world.beat(late).status, Fenced);
+    }
+    assert_eq!(world.member("a").state, MemberState::Active);
+    assert_eq!(world.member("a").instance, None);
+}

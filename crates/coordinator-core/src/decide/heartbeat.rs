@@ -32,7 +32,7 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
     };
     match (member.state, claim) {
         (MemberState::Active | MemberState::Leaving, EpochClaim::At(_) | EpochClaim::Leave)
-            if is_other_process(&member, heartbeat) =>
+            if is_other_process(&member, heartbeat) || is_superseded(&member, heartbeat) =>
         {
             // Rules H5a and H13: a superseded twin is told nothing.
             refuse(draft.group(), HeartbeatStatus::Fenced)
