@@ -35,6 +35,12 @@ pub struct Correction {
 }
 
 impl Lineage {
+    /// Whether an epoch was handed out before the last loss that is suspected. Rule C7.
+    #[must_use]
+    pub const fn is_before_loss(&self, epoch: u64) -> bool {
+        epoch < self.epoch_floor.get()
+    }
+
     /// Whether a doubt is one that the group has not acted on yet. Rule C8.
     #[must_use]
     pub fn is_news(&self, doubted_at: Option<Timestamp>) -> bool {

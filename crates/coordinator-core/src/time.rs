@@ -29,6 +29,12 @@ impl Timestamp {
         Self(self.0.saturating_add(span.0))
     }
 
+    /// This moment, or the first one after a known one if that is later: doubts rise whatever the clock says (rule C8).
+    #[must_use]
+    pub fn or_after(self, known: Option<Self>) -> Self {
+        known.map_or(self, |known| self.max(known.plus(Millis(1))))
+    }
+
     /// This moment less a span; the beginning of time if that is before it.
     #[must_use]
     pub const fn minus(self, span: Millis) -> Self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use coordinator_core::names::MemberId;
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
-use coordinator_core::time::{Millis, Timestamp};
+use coordinator_core::time::Timestamp;
 
 /// A random token of one commit. Two contents never share one, not even after the store lost writes (rule E1).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,10 +102,8 @@ impl Snapshot {
     /// The same with the doubt that the store kept everything that was written. Rule C8.
     #[must_use]
     pub fn doubted(self) -> Self {
-        let known = self.record.lineage.doubted_at;
-        let after_known = known.map_or(self.now, |known| known.plus(Millis::new(1)));
         Self {
-            doubted_at: Some(self.now.max(after_known)),
+            doubted_at: Some(self.now.or_after(self.record.lineage.doubted_at)),
             ..self
         }
     }

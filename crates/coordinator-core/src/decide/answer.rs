@@ -49,9 +49,12 @@ pub(super) fn answer_replayed(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> H
 /// what it said under the old epoch must not count any more (rule C7).
 pub(super) fn issue_epoch_after_loss(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let id = &heartbeat.member;
-    let floor = draft.group().record.lineage.epoch_floor.get();
-    let member = draft.group().member(id);
-    if member.is_some_and(|member| member.epoch.get() < floor) {
+    let group = draft.group();
+    let is_before_loss = |epoch: MemberEpoch| group.record.lineage.is_before_loss(epoch.get());
+    if group
+        .member(id)
+        .is_some_and(|member| is_before_loss(member.epoch))
+    {
         issue_epoch(draft, id, None);
     }
 }
@@ -70,14 +73,12 @@ fn issue_epoch(draft: &mut Draft<'_>, id: &MemberId, sent: Option<MemberEpoch>) 
         return;
     };
     let record = &draft.group().record;
-    let (epoch, floor) = (
-        record.assignment_epoch.as_member(),
-        record.lineage.epoch_floor,
-    );
+    let epoch = record.assignment_epoch.as_member();
+    let is_before_loss = |epoch: MemberEpoch| record.lineage.is_before_loss(epoch.get());
     let recorded = member.previous_epoch.unwrap_or(member.epoch);
     let sent = sent.filter(|sent| *sent < epoch);
     let previous = sent.unwrap_or(recorded);
-    let is_first_after_loss = epoch.get() >= floor.get() && member.epoch.get() < floor.get();
+    let is_first_after_loss = !is_before_loss(epoch) && is_before_loss(member.epoch);
     let before_loss = sent
         .or(member.epoch_before_loss)
         .or(is_first_after_loss.then_some(member.epoch));

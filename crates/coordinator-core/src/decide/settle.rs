@@ -21,11 +21,13 @@ struct Claims {
 
 impl Claims {
     fn of(heartbeat: &Heartbeat, group: &Group) -> Self {
-        let floor = group.record.lineage.epoch_floor.get();
+        let lineage = &group.record.lineage;
+        let is_before_loss =
+            |claim| matches!(claim, EpochClaim::At(epoch) if lineage.is_before_loss(epoch));
         Self {
             owned: heartbeat.owned.clone(),
             draining: heartbeat.draining().collect(),
-            is_of_lost_view: matches!(heartbeat.claim(), Some(EpochClaim::At(epoch)) if epoch < floor),
+            is_of_lost_view: heartbeat.claim().is_some_and(is_before_loss),
         }
     }
 

@@ -48,7 +48,7 @@ impl RecordStore {
         let seen = earlier.map(|mark| mark.seen);
         let is_lost = left.is_some_and(|left| left <= now && Some(left) > seen);
         let after = |moment: Timestamp| moment.plus(Millis::new(1));
-        let at = known.map_or(now, |known| now.max(after(known.at)));
+        let at = now.or_after(known.map(|known| known.at));
         let lost = Doubt {
             at,
             lost_from: seen.map_or(at, after),

@@ -32,8 +32,7 @@ impl Watch {
         match mark.filter(|mark| *mark <= now && Some(*mark) > seen) {
             None => watch,
             Some(_) => {
-                let known = watch.doubt.map(|doubt| after(doubt.at));
-                let at = known.map_or(now, |known| known.max(now));
+                let at = now.or_after(watch.doubt.map(|doubt| doubt.at));
                 let lost_from = seen.map_or(at, after);
                 watch.doubted(Doubt { at, lost_from })
             }

@@ -70,8 +70,7 @@ pub(super) fn doubt_by_report(draft: &mut Draft<'_>, epoch: u64) {
         .lineage
         .doubted_at
         .max(clock.doubted_at);
-    let after_known = known.map(|known| known.plus(Millis::new(1)));
-    doubt(draft, clock.now.max(after_known.unwrap_or_default()), epoch);
+    doubt(draft, clock.now.or_after(known), epoch);
 }
 
 /// Rule C8: a doubt that a report brought about is one for every group of the store.

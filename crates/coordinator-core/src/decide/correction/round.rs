@@ -28,7 +28,7 @@ pub(in crate::decide) fn close_if_settled(draft: &mut Draft<'_>) {
 /// Whether a member has reported on what the store has: with an epoch that was issued after the loss. One that leaves has nothing to learn.
 fn is_synchronised(group: &Group, member: &MemberRecord) -> bool {
     let sent = member.previous_epoch.unwrap_or(member.epoch).get();
-    let is_told = member.has_reported && sent >= group.record.lineage.epoch_floor.get();
+    let is_told = member.has_reported && !group.record.lineage.is_before_loss(sent);
     is_told || !member.is_target()
 }
 

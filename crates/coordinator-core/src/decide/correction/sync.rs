@@ -1,13 +1,12 @@
 //! Members that act on a view which the store has lost: rules H5, H6 and C2.
 
-use super::super::{answer, report};
+use super::super::{answer, recompute, report};
 use super::doubt;
 use crate::draft::Draft;
 use crate::holding::Phase;
 use crate::input::Heartbeat;
 use crate::lineage::{Correction, PLAUSIBLE_EPOCHS};
 use crate::member::MemberRecord;
-use crate::numbers::ShardIndex;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
 use crate::write::{FenceCause, Write};
 
@@ -31,7 +30,7 @@ pub(in crate::decide) fn judge(
         return None;
     }
     let lineage = &draft.group().record.lineage;
-    let is_old_epoch = epoch < lineage.epoch_floor.get();
+    let is_old_epoch = lineage.is_before_loss(epoch);
     let is_settling = lineage.is_settling();
     let knows_more = heartbeat.version > draft.group().record.metadata_version;
     if knows_more && (member.is_distrusted || (is_settling && !is_old_epoch)) {
@@ -75,7 +74,7 @@ fn synchronise(draft: &mut Draft<'_>, heartbeat: &Heartbeat, epoch: u64) -> Hear
     open_round(draft, heartbeat);
     claim(draft, heartbeat);
     report::renew_lease(draft, heartbeat);
-    super::super::recompute::recompute_if_due(draft);
+    recompute::recompute_if_due(draft);
     let reply = answer::answer_settling(draft, heartbeat, epoch);
     report::note_position(draft, heartbeat);
     HeartbeatReply {
@@ -100,14 +99,9 @@ fn open_round(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
 /// Rule C2: it may be reading what it says it has, whoever the recorded owner is.
 fn claim(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let since = draft.group().record.metadata_version;
-    let claimed = |phase, shards: &mut dyn Iterator<Item = ShardIndex>| {
-        shards
-            .map(|shard| (shard, phase))
-            .collect::<alloc::vec::Vec<_>>()
-    };
-    let mut claims = claimed(Phase::Draining, &mut heartbeat.draining());
-    claims.extend(claimed(Phase::Owned, &mut heartbeat.owned.iter()));
-    for (shard, phase) in claims {
+    let draining = heartbeat.draining().map(|shard| (shard, Phase::Draining));
+    let owned = heartbeat.owned.iter().map(|shard| (shard, Phase::Owned));
+    for (shard, phase) in draining.chain(owned) {
         let is_held = draft
             .group()
             .member(&heartbeat.member)
