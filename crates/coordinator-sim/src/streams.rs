@@ -20,8 +20,6 @@ struct Cursor {
 
 #[derive(Clone, Debug)]
 struct Stream {
-    /// Which of the streams that this shard has had.
-    generation: u64,
     entries: Vec<usize>,
     cursors: Vec<Cursor>,
 }
@@ -35,7 +33,8 @@ pub(crate) struct Streams {
     published: Vec<u32>,
     /// Per group, how often each entry was handled.
     handled: Vec<BTreeMap<usize, u32>>,
-    made: u64,
+    /// Per shard, how many lives it has had: streams that were made, and streams of changes that were taken back before they were made.
+    lives: Vec<u64>,
 }
 
 impl Streams {
@@ -45,9 +44,11 @@ impl Streams {
             published: Vec::new(),
             handled: vec![BTreeMap::new(); groups.len()],
             groups,
-            made: 0,
+            lives: vec![0; MOST_SHARDS as usize],
         };
-        (0..shards).for_each(|shard| streams.provision(shard));
+        for shard in 0..shards {
+            streams.provision(shard, 0);
+        }
         streams
     }
 
@@ -60,29 +61,46 @@ impl Streams {
         Some((&stream.entries, stream.cursors.get_mut(group)?))
     }
 
-    /// Makes a stream with all groups, from its first entry on, unless it is there (rule G1).
-    pub(crate) fn provision(&mut self, shard: u32) {
+    /// Makes a stream with all groups, from its first entry on, unless it is there (rule G1). Says whether it is there then: nothing is made where
+    /// the shard has had another life since it was looked at, since whoever made that one may have ended it again.
+    pub(crate) fn provision(&mut self, shard: u32, looked_at: u64) -> bool {
         let cursors = vec![Cursor::default(); self.groups.len()];
-        self.made += 1;
-        let stream = Stream {
-            generation: self.made,
-            entries: Vec::new(),
-            cursors,
+        let place = shard as usize;
+        let (Some(stream), Some(life)) = (self.shards.get_mut(place), self.lives.get_mut(place))
+        else {
+            return false;
         };
-        if let Some(place) = self.shards.get_mut(shard as usize) {
-            place.get_or_insert(stream);
+        if stream.is_some() {
+            return *life <= looked_at + 1;
         }
+        let is_as_seen = *life == looked_at;
+        if is_as_seen {
+            *life += 1;
+            *stream = Some(Stream {
+                entries: Vec::new(),
+                cursors,
+            });
+        }
+        is_as_seen
     }
 
-    /// What tells a stream from an earlier one of the same shard; none where there is no stream.
-    pub(crate) fn generation(&self, shard: u32) -> Option<u64> {
-        self.stream(shard).map(|stream| stream.generation)
+    /// The life that the shard is in or was in last.
+    pub(crate) fn life(&self, shard: u32) -> u64 {
+        self.lives.get(shard as usize).copied().unwrap_or_default()
     }
 
-    /// Takes a stream away.
-    pub(crate) fn remove(&mut self, shard: u32) {
-        if let Some(place) = self.shards.get_mut(shard as usize) {
-            *place = None;
+    /// Whether the shard has a stream.
+    pub(crate) fn has(&self, shard: u32) -> bool {
+        self.stream(shard).is_some()
+    }
+
+    /// Ends the life of a shard, also one that has not begun: whoever was about to begin it comes too late.
+    pub(crate) fn end_life(&mut self, shard: u32) {
+        let place = shard as usize;
+        if let (Some(stream), Some(life)) = (self.shards.get_mut(place), self.lives.get_mut(place))
+            && stream.take().is_none()
+        {
+            *life += 1;
         }
     }
 

@@ -32,7 +32,8 @@ pub(crate) enum Plan {
     /// Streams are to be made, for all groups (rule G1).
     Provision {
         resharding: ReshardingId,
-        shards: ShardSet,
+        /// In which life each shard was when it was looked at: what was made and taken back since is not made again.
+        shards: Vec<(ShardIndex, u64)>,
     },
     /// Shards are to be looked at (rule G4).
     Look {
@@ -42,7 +43,7 @@ pub(crate) enum Plan {
     /// Every group asks for shards to be taken away (rule G5).
     Retire {
         resharding: ReshardingId,
-        /// Which streams: one that was made since is another one.
+        /// Which lives: one that was begun since is another one.
         streams: Vec<(ShardIndex, Option<u64>)>,
     },
 }
@@ -146,9 +147,13 @@ impl World {
         match plan {
             Plan::Join(news) => news,
             Plan::Provision { resharding, shards } => {
-                shards
+                let made = shards
                     .iter()
-                    .for_each(|shard| self.streams.provision(shard.get()));
+                    .filter(|(shard, life)| self.streams.provision(shard.get(), *life));
+                if made.count() < shards.len() {
+                    // Somebody else has gone further: it is to be looked at again.
+                    return Vec::new();
+                }
                 self.to_all(&Input::MigrationProvisioned { resharding })
             }
             Plan::Look { resharding, shards } => {
@@ -173,7 +178,7 @@ impl World {
             } => {
                 let retired = streams
                     .iter()
-                    .map(|(shard, generation)| self.retire(&resharding, *shard, *generation));
+                    .map(|(shard, life)| self.retire(&resharding, *shard, *life));
                 let inputs: Vec<Input> = retired.collect();
                 inputs.iter().flat_map(|input| self.to_all(input)).collect()
             }
@@ -181,20 +186,17 @@ impl World {
     }
 
     /// Looks, and takes the stream away in the same step if nothing stands against it (rule G5).
-    fn retire(
-        &mut self,
-        resharding: &ReshardingId,
-        shard: ShardIndex,
-        generation: Option<u64>,
-    ) -> Input {
-        let is_it = generation.is_some() && self.streams.generation(shard.get()) == generation;
+    fn retire(&mut self, resharding: &ReshardingId, shard: ShardIndex, life: Option<u64>) -> Input {
+        let is_it = life == Some(self.streams.life(shard.get()));
         if let Some(refusal) = self.refusal(resharding, shard).filter(|_| is_it) {
             self.counts.retire_refused += 1;
             return refusal;
         }
         if is_it {
-            self.saw_retirement(shard.get());
-            self.streams.remove(shard.get());
+            if self.streams.has(shard.get()) {
+                self.saw_retirement(shard.get());
+            }
+            self.streams.end_life(shard.get());
         }
         Input::ShardsRetired {
             resharding: resharding.clone(),
@@ -273,6 +275,8 @@ fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan
         _ => None,
     });
     if let Some(shards) = to_make {
+        let in_life = |shard: ShardIndex| (shard, streams.life(shard.get()));
+        let shards = shards.iter().map(in_life).collect();
         return Some(Plan::Provision { resharding, shards });
     }
     let to_look_at = effects().find_map(|effect| match effect {
@@ -294,7 +298,7 @@ fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan
     let are_gone = looked
         .iter()
         .any(|group| group.finished.contains(&active.id));
-    let of_this_change = |shard: ShardIndex| streams.generation(shard.get()).filter(|_| !are_gone);
+    let of_this_change = |shard: ShardIndex| (!are_gone).then(|| streams.life(shard.get()));
     let streams = shards.iter().map(|shard| (shard, of_this_change(shard)));
     Some(Plan::Retire {
         resharding,

@@ -193,8 +193,9 @@ pub(crate) async fn run_all(
         }
         let mut pipeline = redis::pipe();
         for (place, index) in open.iter().enumerate() {
-            // Whoever lost the script learns it from the first of those that are repeated.
-            let teaches = round > 0 && (place == 0 || round > 1);
+            // Whoever does not know the script learns it from the first of several: one that is refused must not be overtaken by one that
+            // follows, only because another client brings the script in between.
+            let teaches = round > 1 || place == 0 && (round > 0 || open.len() > 1);
             let call = &calls[*index];
             pipeline.add_command(if teaches {
                 call.by_text()

@@ -247,6 +247,21 @@ async fn pipelined_publications_survive_the_loss_of_scripts_in_order_c07() {
     }
 }
 
+/// Case C07: with more than one call on the way, none may be refused for want of its script and overtaken by the next.
+#[tokio::test]
+async fn the_first_of_several_calls_brings_the_script_so_that_none_overtakes_it_c07() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let entries: Vec<_> = (0..200).map(|number| fields(&number.to_string())).collect();
+    let () = world.query(&["SCRIPT", "FLUSH"]).await;
+    let () = world.query(&["CONFIG", "RESETSTAT"]).await;
+    let ids = handle.publish_all(&entries).await;
+    let ids: Vec<StreamId> = ids.into_iter().map(Result::unwrap).collect();
+    assert!(ids.is_sorted());
+    let errors: String = world.query(&["INFO", "errorstats"]).await;
+    assert!(!errors.contains("NOSCRIPT"), "{errors}");
+}
+
 #[tokio::test]
 async fn each_item_of_a_pipeline_has_an_outcome_of_its_own() {
     let world = World::new().await;
