@@ -33,7 +33,8 @@ pub(crate) struct Streams {
     published: Vec<u32>,
     /// Per group, how often each entry was handled.
     handled: Vec<BTreeMap<usize, u32>>,
-    /// Per shard, how many lives it has had: streams that were made, and streams of changes that were taken back before they were made.
+    /// Per shard, how often a life of it began or ended: streams that were made and taken away, and those of changes that were taken back before they were
+    /// made. Even while there is no stream.
     lives: Vec<u64>,
 }
 
@@ -62,7 +63,7 @@ impl Streams {
     }
 
     /// Makes a stream with all groups, from its first entry on, unless it is there (rule G1). Says whether it is there then: nothing is made where
-    /// the shard has had another life since it was looked at, since whoever made that one may have ended it again.
+    /// a life of the shard has begun or ended since it was looked at: the change may have been taken back.
     pub(crate) fn provision(&mut self, shard: u32, looked_at: u64) -> bool {
         let cursors = vec![Cursor::default(); self.groups.len()];
         let place = shard as usize;
@@ -84,7 +85,7 @@ impl Streams {
         is_as_seen
     }
 
-    /// The life that the shard is in or was in last.
+    /// Which life the shard is in, or waits for.
     pub(crate) fn life(&self, shard: u32) -> u64 {
         self.lives.get(shard as usize).copied().unwrap_or_default()
     }
@@ -98,9 +99,8 @@ impl Streams {
     pub(crate) fn end_life(&mut self, shard: u32) {
         let place = shard as usize;
         if let (Some(stream), Some(life)) = (self.shards.get_mut(place), self.lives.get_mut(place))
-            && stream.take().is_none()
         {
-            *life += 1;
+            *life += if stream.take().is_some() { 1 } else { 2 };
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who is speaking: the first part of the heartbeat table, rules H3 to H15. The first rule that applies decides.
 
-use super::incarnation::{is_copy_of_join, is_same_process};
+use super::incarnation::{has_stopped, is_copy_of_join};
 use super::{answer, correction, join, report, settle};
 use crate::draft::Draft;
 use crate::group::Group;
@@ -102,7 +102,7 @@ fn judge_rejoin(
         MemberState::Leaving if is_superseded(member, heartbeat) => {
             refuse(draft.group(), HeartbeatStatus::Fenced)
         }
-        MemberState::Leaving if !is_same_process(member, heartbeat) => {
+        MemberState::Leaving if !has_stopped(member, heartbeat) => {
             join::supersede(draft, heartbeat)
         }
         _ => join::join(draft, heartbeat),

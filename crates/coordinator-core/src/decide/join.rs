@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::incarnation::{is_copy_of_join, is_same_process};
+use super::incarnation::{has_stopped, is_copy_of_join};
 use super::{answer, fence, recompute, report};
 use crate::draft::Draft;
 use crate::holding::Holding;
@@ -49,11 +49,9 @@ pub(super) fn repeat(
     answer::answer_replayed(draft, heartbeat)
 }
 
-/// A process that numbers its messages and joins with a later one than any that was processed has stopped (rule O6): what it was to let go of it has let go
-/// of (rule H20). Whoever does not number them may have sent the message before it began to read.
+/// Rule H20: what a process that has stopped was to let go of, it has let go of.
 fn release_strange(draft: &mut Draft<'_>, heartbeat: &Heartbeat, member: &MemberRecord) {
-    let is_numbered = heartbeat.sequence.is_some() && member.sequence.is_some();
-    if !is_numbered || !is_same_process(member, heartbeat) {
+    if !has_stopped(member, heartbeat) {
         return;
     }
     let target = draft.group().record.target.of(&heartbeat.member).clone();
@@ -112,8 +110,7 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
     answer::answer(draft, heartbeat)
 }
 
-/// Ends the quarantine of the process that is recorded under this id, if the join certainly comes from it (rule O6). Of two processes
-/// that name no instance either may be alive: what one says does not prove that the other has stopped.
+/// Ends the quarantine of the process that is recorded under this id, if the join proves that it has stopped (rule O6).
 fn end_own_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
     let Some(member) = draft.group().member(&heartbeat.member) else {
         return;
@@ -122,7 +119,7 @@ fn end_own_quarantine(draft: &mut Draft<'_>, heartbeat: &Heartbeat) {
         .group()
         .settings()
         .plants(Fault::AnyJoinEndsQuarantine);
-    if !is_same_process(member, heartbeat) && !ends_any {
+    if !has_stopped(member, heartbeat) && !ends_any {
         return;
     }
     let epoch = member.epoch;
