@@ -16,7 +16,8 @@ pub use model::{
     Reading, Registration, Retention, ShardState, StreamId, Token, Trim, Ttl,
 };
 pub use ops::{
-    Acknowledged, Batch, Claiming, Ensured, GroupStatus, Lease, Page, Published, Record, Removal,
-    ShardAdmin, ShardConsumer, ShardInspect, ShardProducer, ShardRecovery, Status, StreamStatus,
+    Acknowledged, Batch, Claiming, DrainEvidence, Ensured, GroupEvidence, GroupStatus, Lease, Page,
+    Published, Record, Removal, ShardAdmin, ShardConsumer, ShardInspect, ShardProducer,
+    ShardRecovery, Status, StreamStatus,
 };
 pub use wire::{Reconnecting, RedisLink};

@@ -3,6 +3,7 @@
 mod admin;
 mod batches;
 mod consumer;
+mod evidence;
 mod inspect;
 mod producer;
 mod record;
@@ -10,6 +11,7 @@ mod recovery;
 
 pub use admin::{Removal, ShardAdmin};
 pub use consumer::{Acknowledged, Ensured, ShardConsumer};
+pub use evidence::{DrainEvidence, GroupEvidence};
 pub use inspect::{GroupStatus, ShardInspect, Status, StreamStatus};
 pub use producer::{Published, ShardProducer};
 pub use record::{Batch, Record};

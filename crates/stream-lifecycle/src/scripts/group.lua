@@ -16,6 +16,11 @@ local function group_of(name)
   end
 end
 
+-- How many entries the group is known to have lost unread.
+local function trimmed_unread(name)
+  return string.match(redis.call('HGET', KEYS[3], 'u\31' .. name) or '0', '^%d+')
+end
+
 -- Refuses a stream or metadata of a wrong type, and a stream that is gone.
 local function unusable()
   local found = kind(KEYS[2])

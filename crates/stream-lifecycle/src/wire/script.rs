@@ -56,7 +56,8 @@ pub(crate) mod scripts {
         RECREATE = "recreate", WRITES, ["guard", "birth"];
         SEAL = "seal", FREES, ["guard"];
         DESTROY = "destroy", FREES, ["guard"];
-        STATUS = "status", READS, ["guard"];
+        STATUS = "status", READS, ["guard", "group"];
+        EVIDENCE = "evidence", READS, ["guard", "group", "ids"];
         PEEK = "peek", READS, ["guard"];
         SNAPSHOT = "snapshot", READS, ["guard"];
         PUBLISH = "publish", WRITES, ["fast", "guard", "expiry", "add"];

@@ -78,6 +78,7 @@ pub(crate) async fn every_operation(handle: &Handle<Link>) -> BTreeMap<&'static 
     outcomes.insert("remove", word(handle.remove(&[id("1-0")]).await));
     outcomes.insert("peek", word(handle.peek(StreamId::ZERO, 1).await));
     outcomes.insert("snapshot", word(handle.snapshot(100).await));
+    outcomes.insert("evidence", word(handle.drain_evidence().await));
     outcomes.insert("ensure_group", word(handle.ensure_group(&group("g")).await));
     outcomes.insert("register", word(handle.register(&who).await));
     outcomes.insert("refresh", word(handle.refresh(&who).await));

@@ -4,6 +4,7 @@
 mod cluster;
 mod consumers;
 mod drain;
+mod evidence;
 mod fencing;
 mod guard;
 mod inspection;
