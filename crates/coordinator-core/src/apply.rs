@@ -33,6 +33,7 @@ impl Group {
             }
             Write::ShardCountChanged { to } => self.record.shard_count = *to,
             Write::MigrationStarted { .. }
+            | Write::MigrationReopened { .. }
             | Write::MigrationMoved { .. }
             | Write::LeavingShardChanged { .. }
             | Write::MigrationFinished { .. } => self.apply_to_migration(write),
@@ -52,6 +53,7 @@ impl Group {
                 self.record.lineage.correction = Some(correction.clone());
             }
             Write::CorrectionClosed => self.record.lineage.correction = None,
+            Write::GenerationsNoted { generations } => self.record.generations.note(generations),
             Write::GroupProvisioned => self.record.provisioning = Provisioning::Done,
             Write::QuarantineOpened { quarantine, .. } => self.apply_quarantine_opened(quarantine),
             Write::QuarantineCut {
@@ -78,6 +80,11 @@ impl Group {
     fn apply_to_migration(&mut self, write: &Write) {
         if let Write::MigrationStarted { migration } = write {
             self.record.migration = Some(migration.clone());
+        }
+        if let Write::MigrationReopened { id } = write {
+            let finished = &mut self.record.finished_migrations;
+            let place = finished.iter().rposition(|migration| migration.id == *id);
+            self.record.migration = place.map(|place| finished.remove(place));
         }
         let Some(migration) = &mut self.record.migration else {
             return;
@@ -112,6 +119,7 @@ impl Group {
                     .len()
                     .saturating_sub(FINISHED_KEPT);
                 self.record.finished_migrations.drain(..too_many);
+                self.record.generations.keep(self.record.shard_count);
             }
             _ => {}
         }

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::evidence::{OpenCondition, ShardEvidence};
+use crate::generations::Generations;
 use crate::names::{ConsumerGroup, InstanceId, MemberId, RequestId, ReshardingId};
 use crate::numbers::{Concurrency, MetadataVersion, Sequence, ShardCount, ShardIndex};
 use crate::shard_set::ShardSet;
@@ -19,7 +20,10 @@ pub enum Input {
     /// Time has passed.
     TickDue,
     /// The group's streams and consumer groups exist now.
-    ProvisioningFinished,
+    ProvisioningFinished {
+        /// Which life each stream is in, where that is told.
+        generations: Generations,
+    },
     /// The stream is to have another number of shards (rules G1 and G9).
     ScaleRequested {
         /// What the change is to be called.
@@ -31,6 +35,8 @@ pub enum Input {
     MigrationProvisioned {
         /// The change.
         resharding: ReshardingId,
+        /// Which life each of its streams is in, where that is told.
+        generations: Generations,
     },
     /// Shards that leave were looked at (rule G4).
     DrainObserved {
@@ -61,6 +67,9 @@ pub enum Input {
     RollbackRequested {
         /// The change.
         resharding: ReshardingId,
+        /// Whether another group of the stream takes it back already: then this one follows, however far it has come, since nothing is retired that not every
+        /// group has given up.
+        is_decided: bool,
     },
     /// The group is to be deleted.
     DeletionRequested {

@@ -30,6 +30,7 @@ extern crate alloc;
 
 pub mod assign;
 pub mod evidence;
+pub mod generations;
 pub mod holding;
 pub mod input;
 pub mod invariants;

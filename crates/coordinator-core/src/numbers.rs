@@ -71,6 +71,10 @@ number!(
     StoreRevision(u64)
 );
 number!(
+    /// Which life of a shard's stream it is, counted from 1.
+    StreamGeneration(u64)
+);
+number!(
     /// Position of a message in the order in which a process sent its messages (rule H14a).
     Sequence(u64)
 );
@@ -89,6 +93,11 @@ impl GroupEpoch {
     pub const fn as_assignment(self) -> AssignmentEpoch {
         AssignmentEpoch(self.0)
     }
+}
+
+impl StreamGeneration {
+    /// The first life of a stream.
+    pub const FIRST: Self = Self(1);
 }
 
 impl AssignmentEpoch {

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::generations::Generations;
 use crate::holding::{Holding, Quarantine};
 use crate::lineage::Lineage;
 use crate::member::MemberRecord;
@@ -31,6 +32,8 @@ pub struct GroupRecord {
     pub shard_count: ShardCount,
     /// Whether its streams exist.
     pub provisioning: Provisioning,
+    /// Which life the stream of each shard is in.
+    pub generations: Generations,
     /// Rule E2.
     pub metadata_version: MetadataVersion,
     /// Rule E3.
@@ -59,6 +62,7 @@ impl GroupRecord {
             id,
             shard_count,
             provisioning,
+            generations: Generations::default(),
             metadata_version: MetadataVersion::new(1),
             group_epoch: GroupEpoch::new(0),
             assignment_epoch: AssignmentEpoch::new(0),
@@ -80,7 +84,12 @@ impl GroupRecord {
             seen_from: new.metadata_version,
             ..migration
         });
-        Self { migration, ..new }
+        let generations = sibling.generations.clone();
+        Self {
+            generations,
+            migration,
+            ..new
+        }
     }
 
     /// Checks that no decision could have led to something else.
@@ -127,6 +136,9 @@ impl GroupRecord {
                     shard: leaving.shard,
                 });
             }
+        }
+        if let Some(shard) = self.generations.impossible() {
+            return Err(RecordError::ShardOutOfRange { shard });
         }
         for (id, _) in self.target.iter() {
             if !self

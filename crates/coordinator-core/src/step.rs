@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::generations::Generations;
 use crate::migration::MigrationState;
 use crate::names::ReshardingId;
 use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion};
@@ -123,6 +124,8 @@ pub struct HeartbeatReply {
     pub assigned: ShardSet,
     /// What it will be given once others have let go (rule O4).
     pub pending: ShardSet,
+    /// Which lives the streams of the assigned shards are in, as far as that is known.
+    pub generations: Generations,
     /// The shards whose reported progress is believed (rule O8).
     pub progress: ShardSet,
 }
@@ -139,6 +142,7 @@ impl HeartbeatReply {
             metadata_version: MetadataVersion::default(),
             assigned: ShardSet::new(),
             pending: ShardSet::new(),
+            generations: Generations::default(),
             progress: ShardSet::new(),
         }
     }

@@ -4,11 +4,12 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::generations::Generations;
 use crate::holding::{Phase, Quarantine};
 use crate::lineage::Correction;
 use crate::member::MemberRecord;
 use crate::migration::{LeavingShard, Migration, MigrationState};
-use crate::names::{InstanceId, MemberId, RequestId};
+use crate::names::{InstanceId, MemberId, RequestId, ReshardingId};
 use crate::numbers::{
     AssignmentEpoch, Concurrency, GroupEpoch, MemberEpoch, MetadataVersion, Sequence, ShardCount,
     ShardIndex,
@@ -73,6 +74,11 @@ pub enum Write {
     },
     /// The group's streams exist now.
     GroupProvisioned,
+    /// Streams are in these lives.
+    GenerationsNoted {
+        /// The lives, of the shards that were made or looked at.
+        generations: Generations,
+    },
     /// The store may have lost writes: from here on epochs are new ones, and nothing is granted for a while (rules C7 and C8).
     WritesDoubted {
         /// When the store showed it.
@@ -100,6 +106,11 @@ pub enum Write {
     MigrationStarted {
         /// The change.
         migration: Migration,
+    },
+    /// A change that was over is under way again: another group of the stream takes it back (rule G8).
+    MigrationReopened {
+        /// The change.
+        id: ReshardingId,
     },
     /// A change of the shard count went on.
     MigrationMoved {

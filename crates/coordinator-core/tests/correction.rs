@@ -221,7 +221,10 @@ fn c5_nobody_changes_the_group_during_a_round() {
             resharding: resharding.clone(),
             target: ShardCount::new(8),
         },
-        Input::RollbackRequested { resharding },
+        Input::RollbackRequested {
+            resharding,
+            is_decided: false,
+        },
         Input::DeletionRequested { force: true },
     ] {
         assert_eq!(

@@ -3,6 +3,7 @@
 
 mod support;
 
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::lineage::EPOCH_LEAP;
 use coordinator_core::member::MemberState;
@@ -293,7 +294,10 @@ fn c5_g5_a_migration_rests_while_writes_are_doubted() {
         resharding: resharding.clone(),
         target: ShardCount::new(1),
     });
-    world.command(&Input::MigrationProvisioned { resharding });
+    world.command(&Input::MigrationProvisioned {
+        resharding,
+        generations: Generations::default(),
+    });
     world.settle(&mut members);
     assert!(matches!(
         world.decide(&Input::TickDue).unwrap().effects[..],

@@ -4,6 +4,7 @@
 mod support;
 
 use coordinator_core::decide_without_group;
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::member::MemberState;
 use coordinator_core::names::InstanceId;
@@ -64,7 +65,9 @@ fn h3_where_there_is_no_group_nobody_is_known() {
     );
     world.group = Group::restore(record, Settings::default()).unwrap();
     assert_eq!(world.beat(join("a")).status, UnknownMember);
-    world.command(&Input::ProvisioningFinished);
+    world.command(&Input::ProvisioningFinished {
+        generations: Generations::default(),
+    });
     assert_eq!(world.beat(join("a")).status, Good);
 }
 

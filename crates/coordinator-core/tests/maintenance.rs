@@ -241,13 +241,15 @@ fn a_lease_that_the_store_lost_is_given_anew_in_full() {
 fn t3a_every_answer_that_lets_a_client_go_on_has_renewed_its_lease() {
     let (mut world, members) = World::settled(4, &["a", "b"]);
     world.after(4_000);
-    for beat in [
-        obeying("a", &members["a"]),
-        obeying("a", &members["a"]).owns(&[0]),
-        join("b").request("another process"),
-        support::leave("b", 1),
-    ] {
+    let beats: [&dyn Fn(&World) -> support::Beat; 4] = [
+        &|_| obeying("a", &members["a"]),
+        &|_| obeying("a", &members["a"]).owns(&[0]),
+        &|_| join("b").request("another process"),
+        &|world| support::leave("b", world.group.metadata_version().get()),
+    ];
+    for beat in beats {
         world.after(1_000);
+        let beat = beat(&world);
         let name = heartbeat(beat.clone()).member;
         assert_eq!(world.beat(beat).status, Good);
         let deadline = world.group.member(&name).unwrap().lease_deadline;

@@ -5,6 +5,7 @@ mod support;
 
 use coordinator_core::Group;
 use coordinator_core::evidence::{DrainProof, Open, ShardEvidence};
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::migration::{LeavingPhase, Migration, MigrationState};
 use coordinator_core::names::{GroupId, ReshardingId};
@@ -335,10 +336,12 @@ fn g8_a_scale_in_is_taken_back_at_once_and_only_before_shards_are_on_their_way_o
     });
     world.command(&Input::MigrationProvisioned {
         resharding: ReshardingId::new("other"),
+        generations: Generations::default(),
     });
     world.settle(&mut members);
     let late = world.decide(&Input::RollbackRequested {
         resharding: ReshardingId::new("other"),
+        is_decided: false,
     });
     assert_eq!(
         late,
@@ -349,6 +352,7 @@ fn g8_a_scale_in_is_taken_back_at_once_and_only_before_shards_are_on_their_way_o
     let unknown = ReshardingId::new("unknown");
     let refused = world.decide(&Input::RollbackRequested {
         resharding: unknown.clone(),
+        is_decided: false,
     });
     assert_eq!(
         refused,
@@ -480,7 +484,10 @@ fn m2_finished_changes_are_remembered_up_to_a_hundred() {
             resharding: id.clone(),
             target: ShardCount::new(2 + round),
         });
-        world.command(&Input::MigrationProvisioned { resharding: id });
+        world.command(&Input::MigrationProvisioned {
+            resharding: id,
+            generations: Generations::default(),
+        });
     }
     let finished = &world.group.record().finished_migrations;
     assert_eq!((finished.len(), finished[0].id.as_str()), (100, "r2"));

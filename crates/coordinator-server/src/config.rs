@@ -7,6 +7,8 @@ use std::time::Duration;
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::settings::Settings;
 
+use crate::engine::ReshardingTimes;
+
 /// The user name that exists out of the box.
 pub const DEFAULT_ADMIN_USERNAME: &str = "admin";
 /// The password that exists out of the box. A server with it refuses to listen beyond loopback.
@@ -30,6 +32,8 @@ pub struct ServerConfig {
     pub authenticate_members: bool,
     /// For how long a producer may go on with a routing that it can't refresh.
     pub routing_lease: Duration,
+    /// For how long what was in a retired shard is kept under another name.
+    pub keep_retired: Duration,
     /// The most that is waited for what has begun, once the server is to end.
     pub shutdown_timeout: Duration,
     /// What one connection may cost.
@@ -95,8 +99,17 @@ impl ServerConfig {
             },
             authenticate_members: false,
             routing_lease: Duration::from_secs(10),
+            keep_retired: Duration::from_secs(3_600),
             shutdown_timeout: Duration::from_secs(20),
             limits: Limits::default(),
+        }
+    }
+
+    /// The times that changes of the shard count go by.
+    pub(crate) const fn resharding_times(&self) -> ReshardingTimes {
+        ReshardingTimes {
+            routing_lease: self.routing_lease,
+            keep_retired: self.keep_retired,
         }
     }
 

@@ -6,38 +6,11 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use coordinator_core::names::{ConsumerGroup, StreamPrefix};
-use coordinator_core::numbers::ShardCount;
 use coordinator_server::Deps;
-use store::{PlaneError, ShardPlane};
+use support::plane::SlowPlane;
 use support::{Server, config, heartbeat, memory, refusal};
 use testkit::wait_until_async;
 use tokio::sync::Semaphore;
-
-/// A plane that makes nothing, and waits for a permission to have done so.
-struct SlowPlane(Arc<Semaphore>);
-
-#[async_trait]
-impl ShardPlane for SlowPlane {
-    async fn check_vacant(&self, _: &StreamPrefix, _: ShardCount) -> Result<(), PlaneError> {
-        Ok(())
-    }
-
-    async fn provision(
-        &self,
-        _: &StreamPrefix,
-        _: ShardCount,
-        _: &[ConsumerGroup],
-    ) -> Result<(), PlaneError> {
-        self.0.acquire().await.unwrap().forget();
-        Ok(())
-    }
-
-    async fn check_ready(&self) -> Result<(), PlaneError> {
-        Ok(())
-    }
-}
 
 const CREATE: &str = r#"{"initialShardCount": 4, "requestedBy": "test"}"#;
 

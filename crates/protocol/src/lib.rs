@@ -47,15 +47,16 @@ pub use grafana::{
 };
 pub use group::{Group, GroupList, GroupState};
 pub use heartbeat::{
-    Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, JOIN_EPOCH, LEAVE_EPOCH,
-    RevokeState, RevokingShard, RuntimeConsumerCapacity, ShardProgress,
+    AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, JOIN_EPOCH,
+    LEAVE_EPOCH, RevokeState, RevokingShard, RuntimeConsumerCapacity, ShardProgress,
 };
 pub use messages::{
     MESSAGE_LIMIT_DEFAULT, MESSAGE_LIMIT_MAX, MessageField, MessagePage, MessageQuery,
     MessageRecord, PageDirection,
 };
 pub use migration::{
-    DrainingShard, Migration, MigrationState, Migrations, NOOP_RESHARDING_ID, ShardDrainPhase,
+    DrainCondition, DrainingShard, Migration, MigrationState, Migrations, NOOP_RESHARDING_ID,
+    OpenCondition, ShardDrainPhase,
 };
 pub use monitoring::{
     Assignments, Consumption, Health, HealthStatus, Member, MemberList, MemberState, ProgressRow,

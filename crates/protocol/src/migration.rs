@@ -58,6 +58,36 @@ pub struct DrainingShard {
     pub pending: Option<u64>,
     /// Not delivered yet, the most of any consumer group; null when Redis cannot tell.
     pub lag: Option<u64>,
+    /// What stands against its being retired, per consumer group (rule G4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<OpenCondition>,
+}
+
+/// What stands against a shard's being retired, in one consumer group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenCondition {
+    /// The consumer group.
+    pub consumer_group: String,
+    /// What.
+    pub condition: DrainCondition,
+    /// How many records, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
+
+/// What can stand against a shard's being retired. Rule G4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DrainCondition {
+    /// Records delivered and not acknowledged.
+    Pending,
+    /// A lag above 0, or one that Redis cannot tell.
+    Lag,
+    /// A record after the last delivered one.
+    Unread,
+    /// The stream does not have a group that the coordinator knows: whether it handled the records is not known.
+    GroupMissing,
 }
 
 /// How far a removed shard has come.

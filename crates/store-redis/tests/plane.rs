@@ -3,10 +3,12 @@
 
 mod support;
 
+use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardCount;
+use coordinator_core::shard_set::ShardSet;
 use redis::aio::MultiplexedConnection;
-use store::{PlaneError, ShardPlane};
+use store::{PlaneError, Provision, ShardPlane};
 use store_redis::{RedisConfig, RedisPlane};
 use support::{ask, server};
 use testkit::{RedisCluster, RedisServer};
@@ -20,6 +22,31 @@ fn groups(names: &[&str]) -> Vec<ConsumerGroup> {
         .iter()
         .map(|name| ConsumerGroup::parse(name).unwrap())
         .collect()
+}
+
+/// Whether a failure may pass by itself.
+fn retryable<T: std::fmt::Debug>(outcome: Result<T, PlaneError>) -> bool {
+    match outcome {
+        Err(PlaneError::Failed { retryable, .. }) => retryable,
+        other => panic!("it did not fail: {other:?}"),
+    }
+}
+
+/// Makes shards as they are seen now.
+async fn provision(
+    plane: &RedisPlane,
+    shards: u32,
+    names: &[&str],
+) -> Result<Generations, PlaneError> {
+    let shards: ShardSet = ShardCount::new(shards).shards().collect();
+    let order = Provision {
+        seen: plane.lives(&orders(), &shards).await?,
+        stream: orders(),
+        shards,
+        groups: groups(names),
+        origin: "test".to_owned(),
+    };
+    plane.provision(&order).await
 }
 
 async fn plane(server: &RedisServer) -> (RedisPlane, MultiplexedConnection) {
@@ -50,22 +77,15 @@ async fn every_shard_is_made_with_every_group_from_the_first_entry_c02() {
     plane.check_ready().await.unwrap();
     plane.check_vacant(&orders(), shards).await.unwrap();
     let names = ["billing", "a b:c%ü"];
-    plane
-        .provision(&orders(), shards, &groups(&names))
-        .await
-        .unwrap();
+    provision(&plane, shards.get(), &names).await.unwrap();
     for shard in 0..130 {
         let found = groups_of(&mut connection, &format!("orders:{shard}")).await;
         let expected = ["a b:c%ü", "billing"].map(|name| (name.to_owned(), "0-0".to_owned()));
         assert_eq!(found, expected);
     }
-    assert_eq!(ask::<u64>(&mut connection, &["DBSIZE"]).await, 130);
-    let none = ShardCount::new(0);
-    plane
-        .provision(&StreamPrefix::parse("none").unwrap(), none, &groups(&names))
-        .await
-        .unwrap();
-    assert_eq!(ask::<u64>(&mut connection, &["DBSIZE"]).await, 130);
+    assert_eq!(ask::<u64>(&mut connection, &["DBSIZE"]).await, 5 * 130);
+    provision(&plane, 0, &names).await.unwrap();
+    assert_eq!(ask::<u64>(&mut connection, &["DBSIZE"]).await, 5 * 130);
 }
 
 /// What is there already stays as it is, entries and positions included.
@@ -74,10 +94,7 @@ async fn a_half_done_provisioning_is_finished_by_repeating_it() {
     let server = server();
     let (plane, mut connection) = plane(&server).await;
     let shards = ShardCount::new(5);
-    plane
-        .provision(&orders(), ShardCount::new(2), &groups(&["billing"]))
-        .await
-        .unwrap();
+    provision(&plane, 2, &["billing"]).await.unwrap();
     let _: String = ask(
         &mut connection,
         &["XADD", "orders:0", "5-1", "key", "value"],
@@ -89,8 +106,7 @@ async fn a_half_done_provisioning_is_finished_by_repeating_it() {
     )
     .await;
     for _ in 0..2 {
-        plane
-            .provision(&orders(), shards, &groups(&["billing", "audit"]))
+        provision(&plane, shards.get(), &["billing", "audit"])
             .await
             .unwrap();
     }
@@ -159,9 +175,7 @@ async fn a_key_that_is_no_stream_is_named_and_left_alone() {
     let server = server();
     let (plane, mut connection) = plane(&server).await;
     let _: () = ask(&mut connection, &["SET", "orders:2", "mine"]).await;
-    let refused = plane
-        .provision(&orders(), ShardCount::new(4), &groups(&["billing"]))
-        .await;
+    let refused = provision(&plane, 4, &["billing"]).await;
     let named = matches!(&refused, Err(PlaneError::ForeignKeys { keys }) if *keys == ["orders:2"]);
     assert!(named, "{refused:?}");
     assert_eq!(
@@ -181,10 +195,7 @@ async fn the_shards_of_a_cluster_lie_on_all_its_nodes_c13() {
     plane.check_ready().await.unwrap();
     plane.check_vacant(&orders(), shards).await.unwrap();
     for _ in 0..2 {
-        plane
-            .provision(&orders(), shards, &groups(&["billing"]))
-            .await
-            .unwrap();
+        provision(&plane, shards.get(), &["billing"]).await.unwrap();
     }
     let mut all = 0;
     for node in cluster.nodes() {
@@ -193,7 +204,7 @@ async fn the_shards_of_a_cluster_lie_on_all_its_nodes_c13() {
         assert!(count > 0);
         all += count;
     }
-    assert_eq!(all, 250);
+    assert_eq!(all, 5 * 250);
     let refused = plane.check_vacant(&orders(), shards).await;
     assert!(
         matches!(refused, Err(PlaneError::ForeignKeys { .. })),
@@ -206,21 +217,15 @@ async fn the_shards_of_a_cluster_lie_on_all_its_nodes_c13() {
 async fn failures_say_whether_to_try_again_c08_c11() {
     let mut server = server();
     let (plane, mut connection) = plane(&server).await;
-    let retryable = |outcome: Result<(), PlaneError>| match outcome {
-        Err(PlaneError::Failed { retryable, .. }) => retryable,
-        other => panic!("it did not fail: {other:?}"),
-    };
     let words = [
         "ACL", "SETUSER", "carol", "on", ">pw", "~*", "+@all", "-xgroup",
     ];
     let _: () = ask(&mut connection, &words).await;
     let config = RedisConfig::new([format!("redis://carol:pw@{}/", server.address())]);
     let denied = RedisPlane::connect(config).await.unwrap();
-    let outcome = denied
-        .provision(&orders(), ShardCount::new(1), &groups(&["billing"]))
-        .await;
+    let outcome = provision(&denied, 1, &["billing"]).await;
     assert!(
-        outcome.as_ref().unwrap_err().to_string().contains("xgroup"),
+        outcome.as_ref().unwrap_err().to_string().contains("XGROUP"),
         "{outcome:?}"
     );
     assert!(!retryable(outcome));
@@ -235,13 +240,8 @@ async fn failures_say_whether_to_try_again_c08_c11() {
     assert!(retryable(
         plane.check_vacant(&orders(), ShardCount::new(1)).await
     ));
-    let outcome = plane
-        .provision(&orders(), ShardCount::new(1), &groups(&["billing"]))
-        .await;
+    let outcome = provision(&plane, 1, &["billing"]).await;
     assert!(retryable(outcome));
     server.restart().unwrap();
-    plane
-        .provision(&orders(), ShardCount::new(1), &groups(&["billing"]))
-        .await
-        .unwrap();
+    provision(&plane, 1, &["billing"]).await.unwrap();
 }

@@ -9,6 +9,8 @@ mod error;
 mod group_store;
 mod limits;
 mod memory;
+mod messages;
+mod offsets;
 mod plane;
 mod progress;
 mod snapshot;
@@ -24,6 +26,8 @@ pub use limits::LockLimits;
 pub use memory::MemoryStore;
 #[cfg(feature = "testing")]
 pub use memory::SavedState;
-pub use plane::{PlaneError, ShardPlane};
+pub use messages::{EntryId, Message, MessagePage, MessageRange};
+pub use offsets::{GroupOffsets, StreamOffsets};
+pub use plane::{Life, Lives, PlaneError, Provision, Retire, Retirement, ShardPlane};
 pub use progress::{MemberProgress, ShardProgress};
 pub use snapshot::{Etag, Snapshot, Stamp};

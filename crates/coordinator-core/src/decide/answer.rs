@@ -132,12 +132,14 @@ fn view(draft: &Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
         .of(id)
         .iter()
         .partition(|shard| is_held(shard) && is_had(shard) && !group.is_blocked(id, *shard));
+    let generation = |shard: &ShardIndex| Some((*shard, group.record.generations.of(*shard)?));
     HeartbeatReply {
         status: correction::status(draft, heartbeat),
         member_epoch: group.member(id).map_or(0, |member| member.epoch.get()),
         group_epoch: group.record.group_epoch,
         assignment_epoch: group.record.assignment_epoch,
         metadata_version: group.record.metadata_version,
+        generations: assigned.iter().filter_map(generation).collect(),
         assigned: assigned.into_iter().collect(),
         pending: pending.into_iter().collect(),
         progress: heartbeat

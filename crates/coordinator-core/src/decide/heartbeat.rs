@@ -37,6 +37,12 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
             // Rules H5a and H13: a superseded twin is told nothing.
             refuse(draft.group(), HeartbeatStatus::Fenced)
         }
+        (MemberState::Active | MemberState::Leaving, EpochClaim::Leave)
+            if member.instance != heartbeat.instance =>
+        {
+            // Rule H13: whoever names its process does so with its leave; this one is of another process under the same id.
+            refuse(draft.group(), HeartbeatStatus::Fenced)
+        }
         (MemberState::Active, EpochClaim::Join) => judge_join_of_live(draft, heartbeat, &member),
         (MemberState::Leaving | MemberState::Fenced | MemberState::Expired, EpochClaim::Join) => {
             judge_rejoin(draft, heartbeat, &member)
@@ -155,9 +161,11 @@ pub(super) fn is_older_message(
         (Some(_), Some(_)) => is_numbered_lower(member, heartbeat),
         _ => {
             // A client without positions that claims what it let go of, and has not seen the version of its letting go, speaks from before it.
+            // And so does one that leaves without having seen that the member joined.
             let speaks_from_before = || {
+                let leaves = heartbeat.claim() == Some(EpochClaim::Leave);
                 heartbeat.version < member.released_at
-                    && outside_authority(group, heartbeat).is_some()
+                    && (leaves || outside_authority(group, heartbeat).is_some())
             };
             heartbeat.version < member.reported_version || speaks_from_before()
         }

@@ -80,7 +80,7 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
     superseded.retain(|instance| Some(instance) != heartbeat.instance.as_ref());
     remember(&mut join_requests, heartbeat.request.clone());
     draft.raise_group_epoch();
-    draft.raise_version();
+    let joined_at = draft.raise_version();
     let lease_ttl = draft.group().settings().member_lease_ttl();
     let record = MemberRecord {
         state: MemberState::Active,
@@ -93,7 +93,8 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
         previous_epoch: None,
         epoch_before_loss: None,
         reported_version: MetadataVersion::default(),
-        released_at: MetadataVersion::default(),
+        // It has nothing from before.
+        released_at: joined_at,
         sequence: heartbeat.sequence,
         is_distrusted,
         max_concurrency: heartbeat.max_concurrency,

@@ -47,9 +47,10 @@ impl Group {
                 maintenance::maintain(&mut draft);
                 decide_migration(&mut draft, about_shards)?
             }
-            Input::ProvisioningFinished => {
+            Input::ProvisioningFinished { generations } => {
                 maintenance::maintain(&mut draft);
                 if self.record.provisioning == Provisioning::Pending {
+                    migration::note_generations(&mut draft, generations);
                     draft.write(Write::GroupProvisioned);
                     draft.raise_version();
                 }
@@ -140,11 +141,17 @@ fn decide_migration(draft: &mut Draft<'_>, input: &Input) -> Result<Reply, Rejec
             correction::check_settled(draft.group())?;
             return migration::scale(draft, resharding, *target).map(Reply::Scale);
         }
-        Input::RollbackRequested { resharding } => {
+        Input::RollbackRequested {
+            resharding,
+            is_decided,
+        } => {
             correction::check_settled(draft.group())?;
-            migration::rollback(draft, resharding)?;
+            migration::rollback(draft, resharding, *is_decided)?;
         }
-        Input::MigrationProvisioned { resharding } => migration::provisioned(draft, resharding),
+        Input::MigrationProvisioned {
+            resharding,
+            generations,
+        } => migration::provisioned(draft, resharding, generations),
         Input::DrainObserved {
             resharding,
             evidence,

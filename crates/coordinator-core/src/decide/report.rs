@@ -12,15 +12,15 @@ use crate::write::{FenceCause, Report, Write};
 
 /// Rule H14: processes a report.
 pub(super) fn report(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
-    match check_ownership(draft, heartbeat) {
-        Err(refusal) => refusal,
-        Ok(()) => take_over(draft, heartbeat),
+    match refuse_ownership(draft, heartbeat) {
+        Some(refusal) => refusal,
+        None => take_over(draft, heartbeat),
     }
 }
 
 /// Rule H13: the member leaves; its report releases what it no longer claims. Repeating it changes nothing more.
 pub(super) fn leave(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply {
-    if let Err(refusal) = check_ownership(draft, heartbeat) {
+    if let Some(refusal) = refuse_ownership(draft, heartbeat) {
         return refusal;
     }
     let is_first = draft
@@ -70,12 +70,10 @@ fn promised_lease(draft: &Draft<'_>, member: &MemberRecord) -> Millis {
 }
 
 /// Rule O7: a member that claims a shard outside its authority is fenced.
-fn check_ownership(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> Result<(), HeartbeatReply> {
-    let Some(shard) = outside_authority(draft.group(), heartbeat) else {
-        return Ok(());
-    };
+fn refuse_ownership(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> Option<HeartbeatReply> {
+    let shard = outside_authority(draft.group(), heartbeat)?;
     let cause = FenceCause::OutsideAuthority { shard };
-    Err(fence_out(draft, heartbeat, cause))
+    Some(fence_out(draft, heartbeat, cause))
 }
 
 /// Fences the sender, and refuses what it sent.

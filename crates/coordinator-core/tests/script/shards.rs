@@ -1,5 +1,6 @@
 //! Commands about a change of the shard count (rules G1 to G11).
 
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardCount;
@@ -21,8 +22,14 @@ impl Stage {
                     .map(ShardCount::new)
                     .ok_or_else(|| words.error("`to=` is missing"))?,
             },
-            "provisioned" => Input::MigrationProvisioned { resharding },
-            "rollback" => Input::RollbackRequested { resharding },
+            "provisioned" => Input::MigrationProvisioned {
+                resharding,
+                generations: Generations::default(),
+            },
+            "rollback" => Input::RollbackRequested {
+                resharding,
+                is_decided: false,
+            },
             "retired" => Input::ShardsRetired {
                 resharding,
                 shards: listed(words)?,

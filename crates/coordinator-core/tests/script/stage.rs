@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use coordinator_core::Group;
+use coordinator_core::generations::Generations;
 use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::{ConsumerGroup, GroupId, StreamPrefix};
 use coordinator_core::numbers::{AssignmentEpoch, ShardCount};
@@ -64,7 +65,12 @@ impl Stage {
                 Vec::new()
             }
             "tick" => self.decide(line, &Input::TickDue)?,
-            "streams-made" => self.decide(line, &Input::ProvisioningFinished)?,
+            "streams-made" => self.decide(
+                line,
+                &Input::ProvisioningFinished {
+                    generations: Generations::default(),
+                },
+            )?,
             "delete" => {
                 let force = words.flag("force");
                 self.decide(line, &Input::DeletionRequested { force })?

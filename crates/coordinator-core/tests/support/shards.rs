@@ -1,6 +1,7 @@
 //! Changes of the shard count in a test: evidence, written shortly.
 
 use coordinator_core::evidence::{GroupEvidence, ShardEvidence};
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::migration::{LeavingPhase, Migration, MigrationState};
 use coordinator_core::names::{ConsumerGroup, ReshardingId};
@@ -23,12 +24,14 @@ pub fn scale(target: u32) -> Input {
 pub fn provisioned() -> Input {
     Input::MigrationProvisioned {
         resharding: resharding(),
+        generations: Generations::default(),
     }
 }
 
 pub fn rollback() -> Input {
     Input::RollbackRequested {
         resharding: resharding(),
+        is_decided: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Shard streams without Redis: what producers wrote and nobody has read yet, and what becomes of it when the shard count changes.
 
 use coordinator_core::evidence::{DrainProof, ShardEvidence};
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::{ShardCount, ShardIndex};
@@ -84,7 +85,10 @@ impl Streams {
             .as_ref()
             .map(|migration| migration.id.clone());
         let input = match active {
-            Some(resharding) => Input::RollbackRequested { resharding },
+            Some(resharding) => Input::RollbackRequested {
+                resharding,
+                is_decided: false,
+            },
             None => {
                 self.changes += 1;
                 let target =
@@ -110,9 +114,10 @@ impl Streams {
                     for shard in &shards {
                         self.unread[shard.as_usize()].get_or_insert(0);
                     }
-                    bench
-                        .world
-                        .command(&Input::MigrationProvisioned { resharding });
+                    bench.world.command(&Input::MigrationProvisioned {
+                        resharding,
+                        generations: Generations::default(),
+                    });
                 }
                 Effect::ReadDrainEvidence { resharding, shards } => {
                     let evidence = shards

@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use coordinator_core::numbers::ShardIndex;
 use coordinator_core::routing::redis_slot;
 use coordinator_core::state::GroupState;
 use protocol::{RoutedShard, Routing, stream_key, stream_key_pattern};
+
+use super::migration::migration;
+use super::offsets::generation;
 
 /// A group as operators see it.
 pub(crate) fn group(group: &coordinator_core::Group) -> protocol::Group {
@@ -25,7 +29,7 @@ pub(crate) fn group(group: &coordinator_core::Group) -> protocol::Group {
         assignment_epoch: record.assignment_epoch.get(),
         metadata_version: record.metadata_version.get(),
         shard_count: record.shard_count.get(),
-        active_migration: None,
+        active_migration: record.migration.as_ref().map(migration),
         target_assignment_summary: target.collect::<BTreeMap<_, _>>(),
         current_assignment_summary: current.collect::<BTreeMap<_, _>>(),
     }
@@ -42,7 +46,7 @@ pub(crate) fn routing(group: &coordinator_core::Group, lease: Duration) -> Routi
             shard_index: index,
             redis_slot,
             stream_key: key,
-            generation: None,
+            generation: generation(group, ShardIndex::new(index)),
         }
     };
     Routing {

@@ -1,12 +1,15 @@
 //! Heartbeats and their answers, from the wire to the core and back.
 
 use coordinator_core::input::{Heartbeat, Revoking};
-use coordinator_core::names::{InstanceId, MemberId, RequestId};
+use coordinator_core::names::{InstanceId, MemberId, RequestId, StreamPrefix};
 use coordinator_core::numbers::{Concurrency, MetadataVersion, Sequence, ShardIndex};
 use coordinator_core::settings::Settings;
 use coordinator_core::step::{self, HeartbeatReply};
 use coordinator_core::time::Timestamp;
-use protocol::{Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, RevokeState};
+use protocol::{
+    AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, RevokeState,
+    stream_key,
+};
 use store::{MemberProgress, ShardProgress};
 
 use super::{BadName, bounded, member_id, shard_ids, shard_set};
@@ -72,10 +75,12 @@ fn progress_row(row: protocol::ShardProgress) -> ShardProgress {
 /// What the member is told.
 pub(crate) fn response(
     settings: &Settings,
+    stream: &StreamPrefix,
     request: &RequestId,
     member: &MemberId,
     reply: &HeartbeatReply,
 ) -> HeartbeatResponse {
+    let lives = reply.generations.iter();
     HeartbeatResponse {
         response_to: request.as_str().to_owned(),
         status: status(reply.status),
@@ -90,6 +95,13 @@ pub(crate) fn response(
             assigned_shards: shard_ids(&reply.assigned),
             pending_shards: shard_ids(&reply.pending),
             metadata_version: reply.metadata_version.get(),
+            shard_streams: lives
+                .map(|(shard, generation)| AssignedStream {
+                    shard_index: shard.get(),
+                    stream_key: stream_key(stream.as_str(), shard.get()),
+                    generation: generation.get(),
+                })
+                .collect(),
         },
         member_lease_ttl_ms: Some(settings.member_lease_ttl().get()),
     }
@@ -98,13 +110,14 @@ pub(crate) fn response(
 /// What a member is told whose heartbeat found no turn: it keeps what it has, and its lease is not renewed (rule T3).
 pub(crate) fn retry_response(
     settings: &Settings,
+    stream: &StreamPrefix,
     request: &RequestId,
     member: &MemberId,
 ) -> HeartbeatResponse {
     let nothing = HeartbeatReply::without_group(step::HeartbeatStatus::Ok);
     HeartbeatResponse {
         status: HeartbeatStatus::Retry,
-        ..response(settings, request, member, &nothing)
+        ..response(settings, stream, request, member, &nothing)
     }
 }
 

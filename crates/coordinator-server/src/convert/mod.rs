@@ -3,6 +3,8 @@
 mod group;
 mod heartbeat;
 mod member;
+mod migration;
+mod offsets;
 
 use coordinator_core::names::{
     ConsumerGroup, GroupId, MAX_NAME_BYTES, MemberId, NameError, StreamPrefix,
@@ -15,6 +17,8 @@ use protocol::{IsoTimestamp, ShardId};
 pub(crate) use group::{group, routing};
 pub(crate) use heartbeat::{request, response, retry_response};
 pub(crate) use member::{assignments, members};
+pub(crate) use migration::{migration_of, migrations, nothing_to_change};
+pub(crate) use offsets::{messages, offsets};
 
 /// A name of the wire that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -10,7 +10,7 @@ use coordinator_core::time::Timestamp;
 use coordinator_core::write::{FenceCause, Write};
 use store::{Commit, CommitError, MemberProgress, Snapshot};
 
-use super::group_task::{Ask, Cached, GroupTask, HeartbeatOutcome};
+use super::group_task::{Ask, Cached, GroupTask, HeartbeatOutcome, Told};
 use super::{EngineError, describe, steady};
 use crate::metrics;
 
@@ -28,6 +28,7 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
     let (Some(begun), Some(cached)) = (begun, &task.cached) else {
         return Ok(asks);
     };
+    let asks = without_void(task, asks);
     let clock = match task.clock(begun.now).await {
         Ok(clock) => clock,
         Err(error) => {
@@ -100,6 +101,16 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
     }
 }
 
+/// What was looked into before writes were lost is not told any more: what was seen then may be lost, too (rule C8).
+fn without_void(task: &GroupTask, asks: Vec<Ask>) -> Vec<Ask> {
+    let doubt = task.latest_doubt();
+    let (void, asks): (Vec<_>, Vec<_>) = asks
+        .into_iter()
+        .partition(|ask| matches!(ask, Ask::Tell { under: Some(seen), .. } if *seen != doubt));
+    super::group_task::answer_all(void, &EngineError::Conflict);
+    asks
+}
+
 /// Refusals and repeated answers that change nothing were confirmed by the read itself.
 fn answer_unchanged(task: &GroupTask, asks: Vec<Ask>, replies: Vec<Decided>) -> Left {
     let Some(cached) = &task.cached else {
@@ -120,9 +131,12 @@ fn answer(
             (Ask::Heartbeat { answer, .. }, Ok(Reply::Heartbeat(reply))) => {
                 let _ = answer.send(Ok(HeartbeatOutcome::Decided(reply)));
             }
-            (Ask::Provisioned { answer }, Ok(_)) => drop(answer.send(Ok(Arc::clone(record)))),
+            (Ask::Tell { answer, .. }, Ok(reply)) => {
+                let record = Arc::clone(record);
+                let _ = answer.send(Ok(Told { record, reply }));
+            }
             (ask, Err(rejection)) => super::group_task::answer_all(vec![ask], &rejection.into()),
-            (Ask::Tick | Ask::Delete { .. } | Ask::Heartbeat { .. }, Ok(_)) => {}
+            (Ask::Tick | Ask::Look { .. } | Ask::Delete { .. } | Ask::Heartbeat { .. }, Ok(_)) => {}
         }
     }
 }
@@ -195,6 +209,16 @@ fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write
             }
             Write::CorrectionClosed => {
                 tracing::info!(group = describe(&task.id), "correction round closed");
+            }
+            Write::MigrationStarted { migration } => {
+                tracing::info!(group = describe(&task.id), resharding = %migration.id, from = %migration.from, to = %migration.to, "change of the shard count recorded");
+            }
+            Write::MigrationMoved { state, .. } | Write::MigrationFinished { state, .. } => {
+                tracing::info!(
+                    group = describe(&task.id),
+                    ?state,
+                    "change of the shard count goes on"
+                );
             }
             Write::TargetAssigned { .. } => metrics::rebalanced(&task.id),
             _ => {}

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use coordinator_core::generations::Generations;
+use coordinator_core::input::Input;
+use coordinator_core::migration::LeavingPhase;
 use coordinator_core::names::{ConsumerGroup, GroupId};
-use coordinator_core::numbers::ShardCount;
+use coordinator_core::numbers::{ShardCount, ShardIndex};
 use coordinator_core::record::{GroupRecord, Provisioning};
+use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
-use store::{CommitError, CreateError, GroupLock, PageCursor, PlaneError, ShardPlane, Stamp};
-use tokio::sync::oneshot;
+use store::{CommitError, CreateError, GroupLock, Lives, PlaneError, Provision, ShardPlane, Stamp};
 
-use super::group_task::Ask;
 use super::{Engine, EngineError};
 
 /// What is to be created.
@@ -33,6 +35,10 @@ struct Recorded {
     groups: Vec<ConsumerGroup>,
     /// Whether this call recorded it, as the first group of a stream.
     is_new_stream: bool,
+    /// The shards whose streams it is to read.
+    shards: ShardSet,
+    /// In which lives they were before the records were looked at.
+    seen: Lives,
 }
 
 impl Engine {
@@ -68,11 +74,15 @@ impl Engine {
             return Ok(Arc::new(recorded.record));
         };
         let record = &recorded.record;
-        match plane
-            .provision(&record.id.stream, record.shard_count, &recorded.groups)
-            .await
-        {
-            Ok(()) => self.finish_creation(&record.id).await,
+        let order = Provision {
+            stream: record.id.stream.clone(),
+            shards: recorded.shards.clone(),
+            groups: recorded.groups.clone(),
+            origin: uuid::Uuid::new_v4().to_string(),
+            seen: recorded.seen.clone(),
+        };
+        match plane.provision(&order).await {
+            Ok(generations) => self.finish_creation(&record.id, generations).await,
             Err(error) => {
                 if recorded.is_new_stream && matches!(error, PlaneError::ForeignKeys { .. }) {
                     self.take_back(&recorded).await;
@@ -82,10 +92,15 @@ impl Engine {
         }
     }
 
-    async fn finish_creation(&self, group: &GroupId) -> Result<Arc<GroupRecord>, EngineError> {
-        let (answer, outcome) = oneshot::channel();
-        self.ask(group, Ask::Provisioned { answer })?;
-        outcome.await.map_err(|_| EngineError::Interrupted)?
+    async fn finish_creation(
+        &self,
+        group: &GroupId,
+        generations: Generations,
+    ) -> Result<Arc<GroupRecord>, EngineError> {
+        let told = self
+            .tell(group, Input::ProvisioningFinished { generations }, None)
+            .await?;
+        Ok(told.record)
     }
 
     /// Records the creation, or finds the one that is to be finished. One at a time for each stream: whoever creates holds the right to change the
@@ -114,27 +129,37 @@ impl Engine {
         creation: &Creation,
         lock: &GroupLock,
     ) -> Result<Recorded, EngineError> {
-        let siblings = self.groups_of_stream(creation).await?;
-        let groups = |of: &[GroupRecord]| {
-            let mut groups: Vec<_> = of.iter().map(|sibling| sibling.id.group.clone()).collect();
-            groups.push(creation.group.group.clone());
-            groups.sort();
-            groups.dedup();
-            groups
+        let looked_at = self.streams_to_make(creation).await?;
+        let seen = self.lives(&creation.group.stream, &looked_at).await?;
+        let siblings = self.siblings(creation).await?;
+        let mut groups: Vec<_> = siblings.iter().map(|it| it.id.group.clone()).collect();
+        groups.push(creation.group.group.clone());
+        groups.sort();
+        let recorded = |record: GroupRecord, stamp, is_new_stream| {
+            let all = streams_of(&record);
+            if !all.is_subset(&looked_at) {
+                // The stream was given another count in between.
+                return Err(EngineError::Conflict);
+            }
+            // What leaves may be gone by now, and is not to be made again.
+            let is_alive = |shard: &ShardIndex| seen.get(shard).is_some_and(|life| !life.is_over);
+            let stays = |shard: &ShardIndex| record.shard_count.contains(*shard);
+            let shards = all.iter().filter(|shard| stays(shard) || is_alive(shard));
+            Ok(Recorded {
+                shards: shards.collect(),
+                record,
+                stamp,
+                groups,
+                is_new_stream,
+                seen,
+            })
         };
         if let Some(found) = self.store().load(&creation.group, None).await? {
             return match found.record.provisioning {
                 Provisioning::Done => Err(EngineError::GroupExists),
                 Provisioning::Pending => {
                     check_count(creation.requested, found.record.shard_count)?;
-                    let is_new_stream = false;
-                    let record = (*found.record).clone();
-                    Ok(Recorded {
-                        record,
-                        stamp: found.stamp,
-                        groups: groups(&siblings),
-                        is_new_stream,
-                    })
+                    recorded((*found.record).clone(), found.stamp, false)
                 }
             };
         }
@@ -167,12 +192,30 @@ impl Engine {
                 CreateError::LockLost => EngineError::Conflict,
                 CreateError::Store(error) => error.into(),
             })?;
-        Ok(Recorded {
-            record,
-            stamp,
-            groups: groups(&siblings),
-            is_new_stream,
-        })
+        recorded(record, stamp, is_new_stream)
+    }
+
+    /// The shards whose streams the group is to read, as far as can be told before anything is recorded.
+    async fn streams_to_make(&self, creation: &Creation) -> Result<ShardSet, EngineError> {
+        let found = self.store().load(&creation.group, None).await?;
+        let siblings = self.siblings(creation).await?;
+        let known = found.iter().map(|found| &*found.record).chain(&siblings);
+        let mut shards: Vec<ShardIndex> = Vec::new();
+        for record in known {
+            shards.extend(streams_of(record).iter());
+        }
+        if shards.is_empty() {
+            let count = creation.requested.unwrap_or(creation.default);
+            shards.extend(count.shards());
+        }
+        Ok(shards.into_iter().collect())
+    }
+
+    /// The other groups of the stream.
+    async fn siblings(&self, creation: &Creation) -> Result<Vec<GroupRecord>, EngineError> {
+        let mut records = self.records_of_stream(&creation.group.stream).await?;
+        records.retain(|record| record.id != creation.group);
+        Ok(records)
     }
 
     /// The last doubt of all groups, if its hold is over: a new group need not act on it (rule C8). One that was lost and is made anew meanwhile does.
@@ -200,28 +243,6 @@ impl Engine {
         Ok(Provisioning::Pending)
     }
 
-    /// The other groups of the stream.
-    async fn groups_of_stream(&self, creation: &Creation) -> Result<Vec<GroupRecord>, EngineError> {
-        let mut siblings: Vec<GroupRecord> = Vec::new();
-        let mut cursor = PageCursor::default();
-        loop {
-            let page = self.store().groups(&cursor).await?;
-            for id in page.groups {
-                let is_sibling = id.stream == creation.group.stream && id != creation.group;
-                if !is_sibling || siblings.iter().any(|sibling| sibling.id == id) {
-                    continue;
-                }
-                if let Some(found) = self.store().load(&id, None).await? {
-                    siblings.push((*found.record).clone());
-                }
-            }
-            match page.next {
-                Some(next) => cursor = next,
-                None => return Ok(siblings),
-            }
-        }
-    }
-
     /// Takes a creation back whose keys turned out to be somebody else's.
     async fn take_back(&self, recorded: &Recorded) {
         let removed = match self.store().begin(&recorded.record.id, None).await {
@@ -232,6 +253,17 @@ impl Engine {
             tracing::warn!(group = %recorded.record.id, %error, "a refused creation stays recorded; delete the group to remove it");
         }
     }
+}
+
+/// The shards that have streams: those that are routed to, and those that are on their way out.
+pub(super) fn streams_of(record: &GroupRecord) -> ShardSet {
+    let leaving = record
+        .migration
+        .iter()
+        .flat_map(|migration| &migration.leaving);
+    let there = leaving.filter(|leaving| leaving.phase != LeavingPhase::Retired);
+    let shards = record.shard_count.shards();
+    shards.chain(there.map(|leaving| leaving.shard)).collect()
 }
 
 /// Rule G10: all groups of a stream share one count.

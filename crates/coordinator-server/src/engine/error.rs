@@ -13,6 +13,12 @@ pub(crate) enum EngineError {
     GroupExists,
     #[error("the stream exists already: consumer group {group} belongs to it")]
     StreamExists { group: String },
+    #[error("no group of the stream exists")]
+    StreamNotFound,
+    #[error(
+        "consumer group {group} of the stream is still being created; repeat its creation, then this"
+    )]
+    Unfinished { group: String },
     #[error(
         "initialShardCount is {requested}, but the stream has {count}; all groups of a stream share one count, leave the field out"
     )]
@@ -26,6 +32,8 @@ pub(crate) enum EngineError {
     Conflict,
     #[error("this coordinator is terminating; ask another one, or repeat later")]
     Terminating,
+    #[error("this coordinator has no Redis of shard streams: it can't tell what is in them")]
+    NoPlane,
     #[error(transparent)]
     Plane(#[from] PlaneError),
     #[error(transparent)]

@@ -6,7 +6,7 @@ use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::GroupEpoch;
 use coordinator_core::record::GroupRecord;
-use coordinator_core::step::HeartbeatReply;
+use coordinator_core::step::{HeartbeatReply, Reply};
 use coordinator_core::time::{Clock, Timestamp};
 use coordinator_core::{Group, decide_without_group};
 use store::{Begun, Change, GroupLock, MemberProgress, Snapshot, Stamp, StoreError};
@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::hub::VersionHub;
 use super::news::News;
+use super::resharding::Looked;
 use super::{Engine, EngineError, GROUP_IDLE, change, describe, steady};
 
 /// The most that is decided together.
@@ -38,13 +39,28 @@ pub(super) enum Ask {
         answer: Answer<HeartbeatOutcome>,
     },
     Tick,
-    Provisioned {
-        answer: Answer<Arc<GroupRecord>>,
+    /// A fact about the group's shards, or an operator's request.
+    Tell {
+        input: Box<Input>,
+        /// Under which doubt it was looked into: a newer one makes it void (rule C8). None where it holds under any.
+        under: Option<Option<Timestamp>>,
+        answer: Answer<Told>,
+    },
+    /// What the record asks to be done to the shard streams.
+    Look {
+        answer: Answer<Looked>,
     },
     Delete {
         force: bool,
         answer: Answer<Arc<GroupRecord>>,
     },
+}
+
+/// What became of something that a group was told.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) record: Arc<GroupRecord>,
+    pub(super) reply: Reply,
 }
 
 pub(super) type Answer<T> = oneshot::Sender<Result<T, EngineError>>;
@@ -136,19 +152,36 @@ pub(super) async fn run(
 impl GroupTask {
     /// Serves what was asked. Says whether there is no such group.
     async fn serve(&mut self, asks: Vec<Ask>) -> bool {
-        let (deletions, asks): (Vec<_>, Vec<_>) = asks
+        let (alone, asks): (Vec<_>, Vec<_>) = asks
             .into_iter()
-            .partition(|ask| matches!(ask, Ask::Delete { .. }));
+            .partition(|ask| matches!(ask, Ask::Delete { .. } | Ask::Look { .. }));
         let mut failed = self.decide_all(asks).await.is_err();
-        for deletion in deletions {
-            if let Ask::Delete { force, answer } = deletion {
-                let outcome = self.delete(force).await;
-                failed |= matches!(outcome, Err(EngineError::Store(_)));
-                let _ = answer.send(outcome);
+        for ask in alone {
+            match ask {
+                Ask::Delete { force, answer } => {
+                    let outcome = self.delete(force).await;
+                    failed |= matches!(outcome, Err(EngineError::Store(_)));
+                    let _ = answer.send(outcome);
+                }
+                Ask::Look { answer } => {
+                    let outcome = self.look().await;
+                    failed |= matches!(outcome, Err(EngineError::Store(_)));
+                    let _ = answer.send(outcome);
+                }
+                _ => {}
             }
         }
         self.note_due(failed);
+        self.note_migration();
         self.cached.is_none() && !failed
+    }
+
+    /// A change of the shard count is driven as long as a record has one, whoever began it.
+    fn note_migration(&self) {
+        let record = self.cached.as_ref().map(|cached| cached.group.record());
+        if record.is_some_and(|record| record.migration.is_some()) {
+            self.engine.drive(&self.id.stream);
+        }
     }
 
     /// Decides what is asked: quietly if nothing but leases changes, else under the right to change the group.
@@ -273,11 +306,15 @@ impl GroupTask {
     /// Rule C8: when the store last showed that what it has of this group may be older than what it was given.
     pub(super) fn doubted_at(&self) -> Option<Timestamp> {
         let snapshot = self.cached.as_ref().map(|cached| &cached.snapshot);
-        let of_history = snapshot.and_then(|snapshot| snapshot.doubted_at);
-        let acted_on = snapshot.and_then(|snapshot| snapshot.record.lineage.doubted_at);
-        let doubt = self.engine.0.watchtower.doubt();
-        let of_all = doubt.and_then(|doubt| doubt.for_group(acted_on));
-        of_history.max(self.went_back_at).max(of_all)
+        let of_store = snapshot.and_then(|snapshot| self.engine.doubt_of(snapshot));
+        self.went_back_at.max(of_store)
+    }
+
+    /// The latest doubt that is known of the group, acted on or not.
+    pub(super) fn latest_doubt(&self) -> Option<Timestamp> {
+        let record = self.cached.as_ref().map(|cached| cached.group.record());
+        let acted_on = record.and_then(|record| record.lineage.doubted_at);
+        self.doubted_at().max(acted_on)
     }
 
     /// The clock of a decision on what was read at `now`.
@@ -351,9 +388,9 @@ pub(super) fn answer_all(asks: Vec<Ask>, error: &EngineError) {
     for ask in asks {
         match ask {
             Ask::Heartbeat { answer, .. } => drop(answer.send(Err(error.clone()))),
-            Ask::Provisioned { answer } | Ask::Delete { answer, .. } => {
-                drop(answer.send(Err(error.clone())))
-            }
+            Ask::Tell { answer, .. } => drop(answer.send(Err(error.clone()))),
+            Ask::Look { answer } => drop(answer.send(Err(error.clone()))),
+            Ask::Delete { answer, .. } => drop(answer.send(Err(error.clone()))),
             Ask::Tick => tracing::debug!(%error, "a tick came to nothing"),
         }
     }
@@ -364,8 +401,8 @@ impl Ask {
     pub(super) fn input(&self) -> Input {
         match self {
             Self::Heartbeat { heartbeat, .. } => Input::HeartbeatReceived((**heartbeat).clone()),
-            Self::Tick => Input::TickDue,
-            Self::Provisioned { .. } => Input::ProvisioningFinished,
+            Self::Tell { input, .. } => (**input).clone(),
+            Self::Tick | Self::Look { .. } => Input::TickDue,
             Self::Delete { force, .. } => Input::DeletionRequested { force: *force },
         }
     }

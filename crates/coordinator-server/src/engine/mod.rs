@@ -8,8 +8,12 @@ mod error;
 mod group_task;
 mod hub;
 mod news;
+mod of_stream;
 mod read;
 mod registry;
+mod resharding;
+mod scale;
+mod shards;
 mod steady;
 mod sweep;
 mod tick;
@@ -21,6 +25,7 @@ use std::time::Duration;
 
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
+use coordinator_core::time::Millis;
 use store::{ChangeFeed, GroupStore, ShardPlane};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,9 +34,11 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 pub(crate) use create::Creation;
 pub(crate) use error::EngineError;
 pub(crate) use group_task::HeartbeatOutcome;
+pub(crate) use scale::Scaled;
 
 use due::DueIndex;
 use registry::Registry;
+use resharding::Drivers;
 use watchtower::Watchtower;
 
 /// What the engine works on.
@@ -55,15 +62,33 @@ struct Inner {
     watchtower: Watchtower,
     registry: Registry,
     due: DueIndex,
+    resharding: Resharding,
     status: tick::StatusCell,
     terminating: AtomicBool,
     begun: TaskTracker,
     stop: CancellationToken,
 }
 
+/// What changes of the shard count go by.
+struct Resharding {
+    drivers: Drivers,
+    /// For how long producers may use an old route.
+    routing_lease: Millis,
+    /// For how long what was in a retired shard is kept.
+    keep_retired: Millis,
+}
+
+/// The times that changes of the shard count go by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReshardingTimes {
+    pub(crate) routing_lease: Duration,
+    pub(crate) keep_retired: Duration,
+}
+
 impl Engine {
     /// Starts the engine and its periodic work, which ends with [`Engine::stop`].
-    pub(crate) fn start(deps: Deps, settings: Settings) -> Self {
+    pub(crate) fn start(deps: Deps, settings: Settings, times: ReshardingTimes) -> Self {
+        let ms = |time: Duration| Millis::new(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let watchtower = Watchtower::new(Arc::clone(&deps.store), &settings);
         let engine = Self(Arc::new(Inner {
             deps,
@@ -71,6 +96,11 @@ impl Engine {
             watchtower,
             registry: Registry::default(),
             due: DueIndex::default(),
+            resharding: Resharding {
+                drivers: Drivers::default(),
+                routing_lease: ms(times.routing_lease),
+                keep_retired: ms(times.keep_retired),
+            },
             status: tick::StatusCell::default(),
             terminating: AtomicBool::new(false),
             begun: TaskTracker::new(),

@@ -86,7 +86,11 @@ mod tests {
             feed: store,
             plane: None,
         };
-        let engine = Engine::start(deps, Settings::default());
+        let engine = Engine::start(
+            deps,
+            Settings::default(),
+            crate::ServerConfig::new("test").resharding_times(),
+        );
         for number in 0..50 {
             let name = StreamPrefix::parse(&format!("none-{number}")).expect("a name");
             let group = name.own_group();

@@ -34,7 +34,7 @@ pub(super) async fn judge(task: &GroupTask, cached: &Cached, ask: &Ask) -> Optio
                 renews: None,
             })
         }
-        Ask::Provisioned { .. } | Ask::Delete { .. } => None,
+        Ask::Tell { .. } | Ask::Look { .. } | Ask::Delete { .. } => None,
     }
 }
 

@@ -69,14 +69,18 @@ impl From<EngineError> for ApiError {
         let message = error.to_string();
         let passes_by_itself = !matches!(
             error,
-            EngineError::Store(StoreError::Refused { .. } | StoreError::Corrupt { .. })
-                | EngineError::Plane(PlaneError::Failed {
-                    retryable: false,
-                    ..
-                })
+            EngineError::NoPlane
+                | EngineError::Store(StoreError::Refused { .. } | StoreError::Corrupt { .. })
+                | EngineError::Plane(
+                    PlaneError::Failed {
+                        retryable: false,
+                        ..
+                    } | PlaneError::NotProvided { .. }
+                )
         );
         let code = match error {
             EngineError::GroupNotFound => ErrorCode::GroupNotFound,
+            EngineError::StreamNotFound => ErrorCode::StreamNotFound,
             EngineError::GroupExists => ErrorCode::GroupAlreadyExists,
             EngineError::StreamExists { .. } => ErrorCode::StreamPrefixAlreadyExists,
             EngineError::OtherShardCount { .. } => ErrorCode::InvalidRequest,
@@ -95,16 +99,21 @@ impl From<EngineError> for ApiError {
             EngineError::Rejected(Rejection::MetadataSyncInProgress) => {
                 ErrorCode::MetadataSyncInProgress
             }
-            EngineError::Conflict => ErrorCode::StateVersionConflict,
+            EngineError::Conflict | EngineError::Unfinished { .. } => {
+                ErrorCode::StateVersionConflict
+            }
             EngineError::Terminating | EngineError::Interrupted => {
                 ErrorCode::CoordinatorTerminating
             }
+            EngineError::NoPlane => ErrorCode::RedisNotConfigured,
             EngineError::Plane(PlaneError::ForeignKeys { .. }) => {
                 ErrorCode::StreamPrefixAlreadyExists
             }
-            EngineError::Plane(PlaneError::Failed { .. }) => {
-                ErrorCode::RedisStreamProvisioningFailed
-            }
+            EngineError::Plane(
+                PlaneError::Failed { .. }
+                | PlaneError::NotProvided { .. }
+                | PlaneError::OtherLife { .. },
+            ) => ErrorCode::RedisStreamProvisioningFailed,
             EngineError::Store(StoreError::Locked { .. }) => {
                 ErrorCode::CoordinatorStateMutexUnavailable
             }

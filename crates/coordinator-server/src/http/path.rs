@@ -2,7 +2,8 @@
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
-use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
+use coordinator_core::names::{GroupId, MemberId, ReshardingId, StreamPrefix};
+use coordinator_core::numbers::ShardIndex;
 use serde::de::DeserializeOwned;
 
 use super::{ApiError, App};
@@ -16,6 +17,12 @@ pub(super) struct GroupPath(pub(super) GroupId);
 
 /// The member that a path names, and its group.
 pub(super) struct MemberPath(pub(super) GroupId, pub(super) MemberId);
+
+/// The change of a shard count that a path names, and its group.
+pub(super) struct MigrationPath(pub(super) GroupId, pub(super) ReshardingId);
+
+/// The shard that a path names, and its group.
+pub(super) struct ShardPath(pub(super) GroupId, pub(super) ShardIndex);
 
 /// The values of a query.
 pub(super) struct Values<T>(pub(super) T);
@@ -52,6 +59,30 @@ impl FromRequestParts<App> for MemberPath {
         Ok(Self(
             convert::group_id(&stream, &group)?,
             convert::member_id(&member)?,
+        ))
+    }
+}
+
+impl FromRequestParts<App> for MigrationPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (stream, group, id): (String, String, String) = names(parts, app).await?;
+        Ok(Self(
+            convert::group_id(&stream, &group)?,
+            ReshardingId::new(&id),
+        ))
+    }
+}
+
+impl FromRequestParts<App> for ShardPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (stream, group, shard): (String, String, u32) = names(parts, app).await?;
+        Ok(Self(
+            convert::group_id(&stream, &group)?,
+            ShardIndex::new(shard),
         ))
     }
 }

@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use protocol::ErrorCode;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::routes::{auth, groups, members, monitoring, probes, streams};
+use super::routes::{auth, groups, members, migrations, monitoring, probes, shards, streams};
 use super::{ApiError, App};
 use crate::metrics;
 
@@ -22,6 +22,19 @@ pub(super) fn router(app: App) -> Router {
         .route(
             "/streams/{stream}/groups/{group}",
             post(groups::create).get(groups::get).delete(groups::delete),
+        )
+        .route("/streams/{stream}/scale", post(migrations::scale_stream))
+        .route(
+            "/streams/{stream}/groups/{group}/scale",
+            post(migrations::scale_group),
+        )
+        .route(
+            "/streams/{stream}/groups/{group}/migrations/{id}",
+            get(migrations::get),
+        )
+        .route(
+            "/streams/{stream}/groups/{group}/migrations/{id}/rollback",
+            post(migrations::roll_back),
         )
         .route(
             "/streams/{stream}/groups/{group}/producer-routing",
@@ -50,6 +63,18 @@ pub(super) fn router(app: App) -> Router {
         .route(
             "/monitoring/streams/{stream}/groups/{group}/assignments",
             get(monitoring::assignments),
+        )
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}/migrations",
+            get(migrations::list),
+        )
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}/offsets",
+            get(shards::offsets),
+        )
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}/shards/{shard}/messages",
+            get(shards::messages),
         );
     Router::new()
         .nest("/coord/v1", api)

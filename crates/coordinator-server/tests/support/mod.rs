@@ -1,6 +1,8 @@
 //! A coordinator in this process, on a port of its own, and members that are plain requests.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod plane;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

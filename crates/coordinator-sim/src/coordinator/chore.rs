@@ -2,8 +2,9 @@
 //! coordinator goes on where another ended. Rules G1, G4, G5 and G10.
 
 use coordinator_core::evidence::ShardEvidence;
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
-use coordinator_core::migration::Migration;
+use coordinator_core::migration::{Migration, MigrationState};
 use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
@@ -27,7 +28,7 @@ pub(crate) enum Chore {
 /// What is to be done.
 #[derive(Debug)]
 pub(crate) enum Plan {
-    /// Groups do not have the change that others have.
+    /// Groups do not have the change that others have, or have not taken it back as others have.
     Join(Vec<(usize, Ask)>),
     /// Streams are to be made, for all groups (rule G1).
     Provision {
@@ -51,7 +52,7 @@ pub(crate) enum Plan {
 /// A group as it was looked at: its migrations, and what its record asks for.
 struct Looked {
     active: Option<Migration>,
-    finished: Vec<ReshardingId>,
+    finished: Vec<(ReshardingId, MigrationState)>,
     effect: Option<Effect>,
     doubted_at: Option<Timestamp>,
 }
@@ -110,9 +111,12 @@ impl World {
             .map(|group| self.look_at_group(coordinator, group))
             .collect::<Option<_>>()?;
         let active = earliest(&looked)?.clone();
+        let behind = not_taken_back(&looked, &active);
         let joins = missing(&looked, &active);
-        if !joins.is_empty() {
-            return Some(Plan::Join(joins));
+        for asks in [behind, joins] {
+            if !asks.is_empty() {
+                return Some(Plan::Join(asks));
+            }
         }
         plan(&looked, &active, &self.streams)
     }
@@ -136,7 +140,7 @@ impl World {
             finished: record
                 .finished_migrations
                 .iter()
-                .map(|migration| migration.id.clone())
+                .map(|migration| (migration.id.clone(), migration.state))
                 .collect(),
             effect: step.effects.into_iter().next().filter(|_| is_quiet),
             doubted_at,
@@ -154,7 +158,10 @@ impl World {
                     // Somebody else has gone further: it is to be looked at again.
                     return Vec::new();
                 }
-                self.to_all(&Input::MigrationProvisioned { resharding })
+                self.to_all(&Input::MigrationProvisioned {
+                    resharding,
+                    generations: Generations::default(),
+                })
             }
             Plan::Look { resharding, shards } => {
                 let evidence = shards
@@ -223,12 +230,58 @@ impl World {
     }
 }
 
+impl Looked {
+    /// How far the group is with a change, if it has it or had it.
+    fn state_of(&self, change: &Migration) -> Option<MigrationState> {
+        let active = self.active.iter().map(|it| (&it.id, it.state));
+        let finished = self.finished.iter().map(|(id, state)| (id, *state));
+        let mut known = active.chain(finished);
+        known
+            .find(|(id, _)| **id == change.id)
+            .map(|(_, state)| state)
+    }
+
+    fn is_through(&self, change: &Migration) -> bool {
+        self.finished.iter().any(|(id, _)| *id == change.id)
+    }
+}
+
+/// The groups that have not taken back a change that another one takes back (rule G8).
+fn not_taken_back(looked: &[Looked], change: &Migration) -> Vec<(usize, Ask)> {
+    let is_back = |state| {
+        matches!(
+            state,
+            MigrationState::RollingBack | MigrationState::RolledBack
+        )
+    };
+    let is_decided = looked
+        .iter()
+        .filter_map(|group| group.state_of(change))
+        .any(is_back);
+    let lags = |group: &Looked| group.state_of(change).is_some_and(|state| !is_back(state));
+    let behind = looked.iter().enumerate();
+    behind
+        .filter(|(_, group)| is_decided && lags(group))
+        .map(|(group, looked)| {
+            let input = Input::RollbackRequested {
+                resharding: change.id.clone(),
+                is_decided: true,
+            };
+            let ask = Ask::Admin {
+                input: Box::new(input),
+                doubted_at: looked.doubted_at,
+            };
+            (group, ask)
+        })
+        .collect()
+}
+
 /// The change to go on with: one that some groups are through with already comes before one that they have begun since.
 fn earliest(looked: &[Looked]) -> Option<&Migration> {
     let active = || looked.iter().filter_map(|group| group.active.as_ref());
     let is_over_elsewhere = |migration: &&Migration| {
         let mut finished = looked.iter().flat_map(|group| &group.finished);
-        finished.any(|id| *id == migration.id)
+        finished.any(|(id, _)| *id == migration.id)
     };
     active().find(is_over_elsewhere).or_else(|| active().next())
 }
@@ -236,11 +289,11 @@ fn earliest(looked: &[Looked]) -> Option<&Migration> {
 /// Whether a group has the change, or is through with it.
 fn has(group: &Looked, active: &Migration) -> bool {
     let has = |migration: &Migration| migration.id == active.id;
-    group.active.as_ref().is_some_and(has) || group.finished.contains(&active.id)
+    group.active.as_ref().is_some_and(has) || group.is_through(active)
 }
 
 fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
-    let lacks = |group: &Looked| group.active.is_none() && !group.finished.contains(&active.id);
+    let lacks = |group: &Looked| group.active.is_none() && !group.is_through(active);
     let groups = looked.iter().enumerate().filter(|(_, group)| lacks(group));
     let join = |(group, looked): (usize, &Looked)| {
         let ask = Ask::Join {
@@ -295,9 +348,7 @@ fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan
         |group: &Looked| !of_it(&group) || matches!(group.effect, Some(Effect::Retire { .. }));
     let shards = to_retire.filter(|_| looked.iter().all(asks))?;
     // Where a group is through with the change, its shards were taken away: what is there now was made anew, and is not this change's.
-    let are_gone = looked
-        .iter()
-        .any(|group| group.finished.contains(&active.id));
+    let are_gone = looked.iter().any(|group| group.is_through(active));
     let of_this_change = |shard: ShardIndex| (!are_gone).then(|| streams.life(shard.get()));
     let streams = shards.iter().map(|shard| (shard, of_this_change(shard)));
     Some(Plan::Retire {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use coordinator_core::evidence::{Open, OpenCondition};
+use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::names::{ConsumerGroup, ReshardingId};
 use coordinator_core::numbers::{ShardCount, ShardIndex};
@@ -33,7 +34,13 @@ impl World {
     pub(super) fn roll_back(&self, state: &mut State) -> Option<()> {
         spend(&mut state.left.rollbacks)?;
         let resharding = ReshardingId::new(CHANGE);
-        self.tell(state, &Input::RollbackRequested { resharding })
+        self.tell(
+            state,
+            &Input::RollbackRequested {
+                resharding,
+                is_decided: false,
+            },
+        )
     }
 
     /// What the group asks for is done; unless the coordinator ends before, the group is told.
@@ -47,7 +54,14 @@ impl World {
         match step.effects.into_iter().find(to_streams)? {
             Effect::Provision { resharding, shards } => {
                 state.streams.provision(&shards);
-                self.tell_if(tells, state, &Input::MigrationProvisioned { resharding })
+                self.tell_if(
+                    tells,
+                    state,
+                    &Input::MigrationProvisioned {
+                        resharding,
+                        generations: Generations::default(),
+                    },
+                )
             }
             Effect::ReadDrainEvidence { shards, .. } => {
                 let seen = shards.iter().map(|shard| {

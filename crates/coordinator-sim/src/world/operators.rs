@@ -1,6 +1,7 @@
 //! What producers and operators do: publish where they think the stream is, and ask for another number of shards.
 
 use coordinator_core::input::Input;
+use coordinator_core::migration::{Migration, MigrationState};
 use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardCount;
 
@@ -41,7 +42,7 @@ impl World {
         self.ask_first_group(coordinator, input);
     }
 
-    /// Only where there is one group: of two, one may go further while the other is asked.
+    /// The first group decides whether the change is taken back; the others follow (rule G8). None is asked where any has gone too far.
     pub(super) fn roll_back(&mut self, coordinator: usize) {
         let active = self
             .store
@@ -49,8 +50,28 @@ impl World {
             .migration
             .as_ref()
             .map(|migration| migration.id.clone());
-        if let Some(resharding) = active.filter(|_| self.setup.groups == 1) {
-            self.ask_first_group(coordinator, Input::RollbackRequested { resharding });
+        let may_go_back = |id: &ReshardingId| {
+            (0..self.setup.groups).all(|group| {
+                let record = self.store.record(group);
+                let is_it = |migration: &&Migration| migration.id == *id;
+                record.migration.as_ref().filter(is_it).is_none_or(|it| {
+                    matches!(
+                        it.state,
+                        MigrationState::Preparing
+                            | MigrationState::Active
+                            | MigrationState::RollingBack
+                    )
+                }) && !record.finished_migrations.iter().any(|it| it.id == *id)
+            })
+        };
+        if let Some(resharding) = active.filter(may_go_back) {
+            self.ask_first_group(
+                coordinator,
+                Input::RollbackRequested {
+                    resharding,
+                    is_decided: false,
+                },
+            );
         }
     }
 

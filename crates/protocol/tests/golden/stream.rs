@@ -1,9 +1,9 @@
 //! Creation, deletion, and changes of the shard count.
 
 use protocol::{
-    CreateStreamRequest, DeleteGroupRequest, DrainingShard, Migration, MigrationState, Migrations,
-    NOOP_RESHARDING_ID, RollbackRequest, ScaleRequest, ShardDrainPhase, StreamCreated,
-    StreamScaled,
+    CreateStreamRequest, DeleteGroupRequest, DrainCondition, DrainingShard, Migration,
+    MigrationState, Migrations, NOOP_RESHARDING_ID, OpenCondition, RollbackRequest, ScaleRequest,
+    ShardDrainPhase, StreamCreated, StreamScaled,
 };
 
 use crate::case::{AT, Case, LATER, defaulted, exact, lenient};
@@ -157,6 +157,7 @@ fn draining() -> Migration {
         phase,
         pending,
         lag,
+        open: Vec::new(),
     };
     Migration {
         resharding_id: "reshard-0b9f6a52-7f0e-4a8e-9a55-8f6ad1c3a002".to_owned(),
@@ -164,7 +165,14 @@ fn draining() -> Migration {
         state: MigrationState::Draining,
         updated_at: LATER,
         shards: Some(vec![
-            shard(5, ShardDrainPhase::Draining, Some(2), Some(10)),
+            DrainingShard {
+                open: vec![OpenCondition {
+                    consumer_group: "billing".to_owned(),
+                    condition: DrainCondition::Pending,
+                    count: Some(2),
+                }],
+                ..shard(5, ShardDrainPhase::Draining, Some(2), Some(10))
+            },
             shard(6, ShardDrainPhase::Drained, Some(0), None),
             shard(7, ShardDrainPhase::Retired, None, None),
         ]),

@@ -49,8 +49,6 @@ struct Current {
 pub(crate) struct Failure {
     /// What it means.
     pub(crate) error: StoreError,
-    /// The code that Redis gave.
-    pub(crate) code: Option<String>,
     /// Whether the command was sent, so that it may have run or may still run.
     pub(crate) sent: bool,
     /// Whether the connection was at fault, so that a new one may do better at once.
@@ -119,27 +117,30 @@ impl Connector {
     fn read(&self, call: &Call<'_>, value: Value) -> Result<Reply, Failure> {
         Reply::read(call.script().name(), value).map_err(|error| Failure {
             error,
-            code: None,
             sent: true,
             broken: false,
         })
     }
 
     async fn failed(&self, number: u64, error: RedisError) -> Failure {
-        let wants_new = match &self.target {
-            Target::Single(..) => wants_new_connection(&error),
-            // The driver mends its own connections to the nodes, unless it has none left.
-            Target::Cluster(_) => error.kind() == ErrorKind::ClusterConnectionNotFound,
-        };
         let broken = wants_new_connection(&error) && !error.is_timeout();
-        if wants_new {
-            self.discard(number).await;
-        }
+        self.note_error(number, &error).await;
         Failure {
-            code: error.code().map(str::to_owned),
             error: classify(error),
             sent: true,
             broken,
+        }
+    }
+
+    /// Drops the connection on which an error came, if it is of no more use.
+    pub(crate) async fn note_error(&self, number: u64, error: &RedisError) {
+        let wants_new = match &self.target {
+            Target::Single(..) => wants_new_connection(error),
+            // The driver mends its own connections to the nodes, unless it has none left.
+            Target::Cluster(_) => error.kind() == ErrorKind::ClusterConnectionNotFound,
+        };
+        if wants_new {
+            self.discard(number).await;
         }
     }
 
@@ -228,7 +229,6 @@ impl Failure {
     const fn not_sent(error: StoreError) -> Self {
         Self {
             error,
-            code: None,
             sent: false,
             broken: false,
         }

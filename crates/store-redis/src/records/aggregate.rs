@@ -14,6 +14,7 @@ use coordinator_core::settings::Settings;
 use coordinator_core::target::Target;
 use serde::{Deserialize, Serialize};
 
+use super::generations::StoredGenerations;
 use super::lineage::StoredLineage;
 use super::member::StoredMember;
 use super::migration::StoredMigration;
@@ -34,6 +35,8 @@ pub(crate) struct Aggregate {
     group: String,
     shard_count: u32,
     provisioning: StoredProvisioning,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    generations: Vec<StoredGenerations>,
     metadata_version: u64,
     group_epoch: u64,
     assignment_epoch: u64,
@@ -106,6 +109,7 @@ impl Aggregate {
                 Provisioning::Pending => StoredProvisioning::Pending,
                 Provisioning::Done => StoredProvisioning::Done,
             },
+            generations: StoredGenerations::write(&record.generations),
             metadata_version: record.metadata_version.get(),
             group_epoch: record.group_epoch.get(),
             assignment_epoch: record.assignment_epoch.get(),
@@ -194,6 +198,7 @@ impl Aggregate {
                 StoredProvisioning::Pending => Provisioning::Pending,
                 StoredProvisioning::Done => Provisioning::Done,
             },
+            generations: StoredGenerations::read(self.generations),
             metadata_version: MetadataVersion::new(self.metadata_version),
             group_epoch: GroupEpoch::new(self.group_epoch),
             assignment_epoch: AssignmentEpoch::new(self.assignment_epoch),

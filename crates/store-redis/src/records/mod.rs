@@ -1,6 +1,7 @@
 //! How records are written down. Released forms never change: what is new gets a new schema version, and the old ones are still read.
 
 mod aggregate;
+mod generations;
 mod holdings;
 mod lineage;
 mod member;

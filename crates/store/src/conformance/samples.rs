@@ -12,7 +12,7 @@ use coordinator_core::names::{
 };
 use coordinator_core::numbers::{
     AssignmentEpoch, Concurrency, GroupEpoch, MemberEpoch, MetadataVersion, Sequence, ShardCount,
-    ShardIndex,
+    ShardIndex, StreamGeneration,
 };
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::target::Target;
@@ -102,6 +102,9 @@ pub fn full_record(id: &GroupId) -> GroupRecord {
             holdings: Vec::new(),
         },
     ];
+    let lives = [1, 1, 1, 4, 4, 9_007_199_254_740_993];
+    let lives = lives.into_iter().map(StreamGeneration::new);
+    record.generations = (0..6).map(ShardIndex::new).zip(lives).collect();
     record.migration = Some(full_migration());
     record.finished_migrations = vec![Migration {
         id: ReshardingId::new("reshard-0"),

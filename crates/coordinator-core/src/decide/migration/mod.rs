@@ -12,7 +12,7 @@ pub(super) use advance::advance;
 pub(super) use drain::{drain_observed, retire_refused, shards_retired};
 pub(super) use effects::effects;
 pub(super) use rollback::rollback;
-pub(super) use scale::{provisioned, scale};
+pub(super) use scale::{note_generations, provisioned, scale};
 
 use super::recompute;
 use crate::draft::Draft;

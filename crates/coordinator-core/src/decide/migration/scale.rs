@@ -2,13 +2,14 @@
 
 use super::{changing_assignable, current, move_to};
 use crate::draft::Draft;
+use crate::generations::Generations;
 use crate::migration::{Migration, MigrationState, leaving};
 use crate::names::ReshardingId;
 use crate::numbers::ShardCount;
 use crate::step::{Rejection, ScaleReply};
 use crate::write::Write;
 
-/// Rule G9: records the change, or finds that there is nothing to do, or another one under way.
+/// Rule G9: records the change, or finds that there is nothing to do, or another one under way. A change that is over is not begun again.
 pub(in crate::decide) fn scale(
     draft: &mut Draft<'_>,
     resharding: &ReshardingId,
@@ -25,7 +26,8 @@ pub(in crate::decide) fn scale(
         };
     }
     let from = draft.group().record.shard_count;
-    if from == target {
+    let mut finished = draft.group().record.finished_migrations.iter();
+    if from == target || finished.any(|migration| migration.id == *resharding) {
         return Ok(ScaleReply::NothingToDo);
     }
     let migration = Migration::new(resharding.clone(), from, target, draft.clock().now);
@@ -35,7 +37,11 @@ pub(in crate::decide) fn scale(
 }
 
 /// Rules G1 to G3: the streams exist. Producers go to the new count; shards that leave stay assignable, so that what is in them is read.
-pub(in crate::decide) fn provisioned(draft: &mut Draft<'_>, resharding: &ReshardingId) {
+pub(in crate::decide) fn provisioned(
+    draft: &mut Draft<'_>,
+    resharding: &ReshardingId,
+    generations: &Generations,
+) {
     let Some(migration) = current(draft.group(), resharding) else {
         return;
     };
@@ -44,7 +50,18 @@ pub(in crate::decide) fn provisioned(draft: &mut Draft<'_>, resharding: &Reshard
     }
     let (from, to) = (migration.from, migration.to);
     changing_assignable(draft, |draft| {
+        note_generations(draft, generations);
         draft.write(Write::ShardCountChanged { to });
         move_to(draft, MigrationState::Active, leaving(from, to));
     });
+}
+
+/// Records which lives streams are in, where that is told and not known.
+pub(in crate::decide) fn note_generations(draft: &mut Draft<'_>, generations: &Generations) {
+    let known = &draft.group().record.generations;
+    let is_known = |(shard, generation)| known.of(shard) == Some(generation);
+    if !generations.iter().all(is_known) {
+        let generations = generations.clone();
+        draft.write(Write::GenerationsNoted { generations });
+    }
 }

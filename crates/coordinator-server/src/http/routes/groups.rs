@@ -7,6 +7,7 @@ use coordinator_core::Group as CoreGroup;
 use coordinator_core::record::GroupRecord;
 use protocol::{CreateGroupRequest, DeleteGroupRequest, Group, Routing};
 
+use super::migrations::asked_by;
 use super::streams::creation;
 use crate::http::access::{Reader, Writer};
 use crate::http::body::Decoded;
@@ -39,9 +40,7 @@ pub(in crate::http) async fn delete(
     GroupPath(group): GroupPath,
     Decoded(request): Decoded<DeleteGroupRequest>,
 ) -> Result<Json<Group>, ApiError> {
-    if request.requested_by.trim().is_empty() {
-        return Err(ApiError::invalid("requestedBy must say who asks"));
-    }
+    asked_by(&request.requested_by)?;
     let record = app.engine().delete(&group, request.force).await?;
     Ok(Json(view(&app, &record)?))
 }

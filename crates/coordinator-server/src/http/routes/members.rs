@@ -27,8 +27,12 @@ pub(in crate::http) async fn heartbeat(
     let (request, known) = (heartbeat.request.clone(), heartbeat.version);
     let settings = app.engine().settings();
     let response = match app.engine().heartbeat(&group, heartbeat, progress).await? {
-        HeartbeatOutcome::Decided(reply) => convert::response(settings, &request, &member, &reply),
-        HeartbeatOutcome::Retry => convert::retry_response(settings, &request, &member),
+        HeartbeatOutcome::Decided(reply) => {
+            convert::response(settings, &group.stream, &request, &member, &reply)
+        }
+        HeartbeatOutcome::Retry => {
+            convert::retry_response(settings, &group.stream, &request, &member)
+        }
     };
     if response.status == HeartbeatStatus::SyncMetadata {
         // Who never catches up keeps the round open (rule C4): it is to be found.

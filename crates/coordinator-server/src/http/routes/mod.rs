@@ -3,6 +3,8 @@
 pub(super) mod auth;
 pub(super) mod groups;
 pub(super) mod members;
+pub(super) mod migrations;
 pub(super) mod monitoring;
 pub(super) mod probes;
+pub(super) mod shards;
 pub(super) mod streams;

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use coordinator_core::numbers::ShardCount;
 use protocol::{CreateStreamRequest, ErrorCode, StreamCreated};
 
+use super::migrations::asked_by;
 use crate::config::MAX_STREAM_SHARDS;
 use crate::engine::{Creation, EngineError};
 use crate::http::access::Writer;
@@ -46,9 +47,7 @@ pub(super) fn creation(
     request: &CreateStreamRequest,
     new_stream: bool,
 ) -> Result<Creation, ApiError> {
-    if request.requested_by.trim().is_empty() {
-        return Err(ApiError::invalid("requestedBy must say who asks"));
-    }
+    asked_by(&request.requested_by)?;
     let requested = match request.initial_shard_count {
         Some(count) if count == 0 || count > MAX_STREAM_SHARDS => {
             return Err(ApiError::invalid(format!(

@@ -1,0 +1,117 @@
+//! Changes of the shard count as operators see them.
+
+use coordinator_core::evidence::Open;
+use coordinator_core::migration::{LeavingPhase, LeavingShard, Migration, MigrationState};
+use coordinator_core::names::ReshardingId;
+use coordinator_core::record::GroupRecord;
+use coordinator_core::time::Timestamp;
+use protocol::{DrainingShard, Migrations, NOOP_RESHARDING_ID, ShardDrainPhase};
+
+use super::iso;
+
+/// A change.
+pub(crate) fn migration(migration: &Migration) -> protocol::Migration {
+    let is_draining = !migration.leaving.is_empty() && !migration.state.is_finished();
+    protocol::Migration {
+        resharding_id: migration.id.as_str().to_owned(),
+        from_shard_count: migration.from.get(),
+        to_shard_count: migration.to.get(),
+        state: state(migration.state),
+        created_at: iso(migration.created_at),
+        updated_at: iso(migration.updated_at),
+        shards: is_draining.then(|| migration.leaving.iter().map(draining).collect()),
+    }
+}
+
+/// What a request is answered that changes nothing (rule G9).
+pub(crate) fn nothing_to_change(record: &GroupRecord, at: Timestamp) -> protocol::Migration {
+    let count = record.shard_count.get();
+    let now = iso(at);
+    protocol::Migration {
+        resharding_id: NOOP_RESHARDING_ID.to_owned(),
+        from_shard_count: count,
+        to_shard_count: count,
+        state: protocol::MigrationState::Deprecated,
+        created_at: now,
+        updated_at: now,
+        shards: None,
+    }
+}
+
+/// The changes of a group, newest first.
+pub(crate) fn migrations(record: &GroupRecord) -> Migrations {
+    let finished = record.finished_migrations.iter().rev();
+    Migrations {
+        migrations: record
+            .migration
+            .iter()
+            .chain(finished)
+            .map(migration)
+            .collect(),
+        active_resharding_id: record
+            .migration
+            .as_ref()
+            .map(|active| active.id.as_str().to_owned()),
+    }
+}
+
+/// One change of a group.
+pub(crate) fn migration_of(record: &GroupRecord, id: &ReshardingId) -> Option<protocol::Migration> {
+    let finished = record.finished_migrations.iter().rev();
+    let mut known = record.migration.iter().chain(finished);
+    known.find(|known| known.id == *id).map(migration)
+}
+
+const fn state(state: MigrationState) -> protocol::MigrationState {
+    match state {
+        MigrationState::Preparing => protocol::MigrationState::Preparing,
+        MigrationState::Active => protocol::MigrationState::Active,
+        MigrationState::Draining => protocol::MigrationState::Draining,
+        MigrationState::Deprecated => protocol::MigrationState::Deprecated,
+        MigrationState::RollingBack => protocol::MigrationState::RollingBack,
+        MigrationState::RolledBack => protocol::MigrationState::RolledBack,
+    }
+}
+
+/// The most of any consumer group, of what is known to be open.
+fn draining(leaving: &LeavingShard) -> DrainingShard {
+    let conditions = || leaving.open.iter().map(|open| open.condition);
+    let pending = conditions().filter_map(|open| match open {
+        Open::Pending(count) => Some(count),
+        _ => None,
+    });
+    let lags: Vec<Option<u64>> = conditions()
+        .filter_map(|open| match open {
+            Open::Lag(lag) => Some(lag),
+            _ => None,
+        })
+        .collect();
+    let is_lag_unknown =
+        lags.contains(&None) || conditions().any(|open| open == Open::GroupMissing);
+    DrainingShard {
+        shard_index: leaving.shard.get(),
+        phase: match leaving.phase {
+            LeavingPhase::Draining => ShardDrainPhase::Draining,
+            LeavingPhase::Drained => ShardDrainPhase::Drained,
+            LeavingPhase::Retired => ShardDrainPhase::Retired,
+        },
+        pending: Some(pending.max().unwrap_or_default()),
+        lag: (!is_lag_unknown).then(|| lags.into_iter().flatten().max().unwrap_or_default()),
+        open: leaving.open.iter().map(open).collect(),
+    }
+}
+
+/// Rule G4: which condition is open, and in which consumer group.
+fn open(open: &coordinator_core::evidence::OpenCondition) -> protocol::OpenCondition {
+    let (condition, count) = match open.condition {
+        Open::GroupMissing => (protocol::DrainCondition::GroupMissing, None),
+        Open::Pending(count) => (protocol::DrainCondition::Pending, Some(count)),
+        Open::Lag(lag) => (protocol::DrainCondition::Lag, lag),
+        Open::Unread => (protocol::DrainCondition::Unread, None),
+    };
+    protocol::OpenCondition {
+        consumer_group: open.group.as_str().to_owned(),
+        condition,
+        count,
+    }
+}

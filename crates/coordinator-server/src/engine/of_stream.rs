@@ -1,0 +1,89 @@
+//! What concerns all groups of one stream: which there are, how one is told something, and in which lives its shards are.
+
+use coordinator_core::input::Input;
+use coordinator_core::names::{GroupId, StreamPrefix};
+use coordinator_core::record::GroupRecord;
+use coordinator_core::shard_set::ShardSet;
+use coordinator_core::time::Timestamp;
+use store::{Lives, PageCursor, Snapshot};
+use tokio::sync::oneshot;
+
+use super::group_task::{Ask, Told};
+use super::{Engine, EngineError};
+
+impl Engine {
+    /// The groups of a stream, in the order of their names.
+    pub(super) async fn groups_of_stream(
+        &self,
+        stream: &StreamPrefix,
+    ) -> Result<Vec<GroupId>, EngineError> {
+        let mut groups = Vec::new();
+        let mut cursor = PageCursor::default();
+        loop {
+            let page = self.store().groups(&cursor).await?;
+            groups.extend(page.groups.into_iter().filter(|id| id.stream == *stream));
+            match page.next {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        groups.sort();
+        groups.dedup();
+        Ok(groups)
+    }
+
+    /// Their records, as they are now.
+    pub(super) async fn records_of_stream(
+        &self,
+        stream: &StreamPrefix,
+    ) -> Result<Vec<GroupRecord>, EngineError> {
+        let mut records = Vec::new();
+        for id in self.groups_of_stream(stream).await? {
+            // The directory may name one that is gone.
+            if let Some(found) = self.store().load(&id, None).await? {
+                records.push((*found.record).clone());
+            }
+        }
+        Ok(records)
+    }
+
+    /// Tells a group something, and gives what became of it once it is recorded.
+    pub(super) async fn tell(
+        &self,
+        group: &GroupId,
+        input: Input,
+        under: Option<Option<Timestamp>>,
+    ) -> Result<Told, EngineError> {
+        let (answer, outcome) = oneshot::channel();
+        let input = Box::new(input);
+        self.ask(
+            group,
+            Ask::Tell {
+                input,
+                under,
+                answer,
+            },
+        )?;
+        outcome.await.map_err(|_| EngineError::Interrupted)?
+    }
+
+    /// In which lives shards are; to be asked before records are looked at. Nothing is known without a data plane.
+    pub(super) async fn lives(
+        &self,
+        stream: &StreamPrefix,
+        shards: &ShardSet,
+    ) -> Result<Lives, EngineError> {
+        match &self.0.deps.plane {
+            Some(plane) => Ok(plane.lives(stream, shards).await?),
+            None => Ok(Lives::default()),
+        }
+    }
+
+    /// Rule C8: what a group that was read so is to take for its doubt, as far as the store and all coordinators tell.
+    pub(super) fn doubt_of(&self, snapshot: &Snapshot) -> Option<Timestamp> {
+        let acted_on = snapshot.record.lineage.doubted_at;
+        let of_all = self.0.watchtower.doubt();
+        let of_all = of_all.and_then(|doubt| doubt.for_group(acted_on));
+        snapshot.doubted_at.max(of_all)
+    }
+}

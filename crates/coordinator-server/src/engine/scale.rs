@@ -1,0 +1,232 @@
+//! Operators' requests to change the shard count, and to take a change back. One change covers every group of a stream (rule G10); the first group, in the
+//! order of their names, decides whether it is taken on, and whoever drives it hands it on to the others.
+
+use std::sync::Arc;
+
+use coordinator_core::input::Input;
+use coordinator_core::migration::MigrationState;
+use coordinator_core::names::{GroupId, ReshardingId, StreamPrefix};
+use coordinator_core::numbers::ShardCount;
+use coordinator_core::record::{GroupRecord, Provisioning};
+use coordinator_core::step::{Rejection, Reply, ScaleReply};
+use coordinator_core::time::Timestamp;
+use store::PlaneError;
+
+use super::resharding::Progress;
+use super::{Engine, EngineError};
+
+/// How many stages are gone at most while somebody waits for an answer.
+const STAGES: usize = 64;
+
+/// What became of a request to change the shard count.
+#[derive(Clone, Debug)]
+pub(crate) struct Scaled {
+    /// The change; none if the stream has that count already (rule G9).
+    pub(crate) resharding: Option<ReshardingId>,
+    /// The groups of the stream, as they are now.
+    pub(crate) records: Vec<GroupRecord>,
+    /// When that was, in the store's time.
+    pub(crate) at: Timestamp,
+}
+
+impl Engine {
+    /// Changes the shard count of a stream: recorded by all groups, and its streams made, when this returns (rule G1).
+    ///
+    /// Repeated while streams could not be made, it goes on (rule G9).
+    pub(crate) async fn scale(
+        &self,
+        stream: &StreamPrefix,
+        target: ShardCount,
+    ) -> Result<Scaled, EngineError> {
+        let _begun = self.begin_change()?;
+        let records = self.records_of_stream(stream).await?;
+        let Some(first) = records.first() else {
+            return Err(EngineError::StreamNotFound);
+        };
+        check_finished(&records)?;
+        check_free(&records, target)?;
+        self.check_room(&records, target).await?;
+        let fresh = ReshardingId::new(&format!("reshard-{}", uuid::Uuid::new_v4()));
+        let active = records.iter().find_map(|record| record.migration.as_ref());
+        let input = Input::ScaleRequested {
+            resharding: active.map_or(fresh, |active| active.id.clone()),
+            target,
+        };
+        let under = Some(
+            first
+                .lineage
+                .doubted_at
+                .max(self.doubt_of_record(first).await?),
+        );
+        let told = self.tell(&first.id, input, under).await?;
+        let resharding = match told.reply {
+            Reply::Scale(ScaleReply::Started(id) | ScaleReply::Resumed(id)) => Some(id),
+            _ => None,
+        };
+        if let Some(id) = &resharding {
+            tracing::info!(%stream, resharding = %id, from = %first.shard_count, to = %target, "the shard count is changed");
+            self.go_on_until_active(stream, id).await?;
+        }
+        let records = self.records_of_stream(stream).await?;
+        Ok(Scaled {
+            resharding,
+            records,
+            at: self.0.watchtower.estimated_now().unwrap_or_default(),
+        })
+    }
+
+    /// Takes a change back (rule G8), and gives the group's record.
+    pub(crate) async fn roll_back(
+        &self,
+        group: &GroupId,
+        resharding: &ReshardingId,
+    ) -> Result<Arc<GroupRecord>, EngineError> {
+        let _begun = self.begin_change()?;
+        let records = self.records_of_stream(&group.stream).await?;
+        let asked = records.iter().find(|record| record.id == *group);
+        let asked = asked.ok_or(EngineError::GroupNotFound)?;
+        if state_in(asked, resharding).is_none() {
+            return Err(Rejection::UnknownMigration {
+                wanted: resharding.clone(),
+            }
+            .into());
+        }
+        check_all_may_go_back(&records, resharding)?;
+        for record in &records {
+            if state_in(record, resharding).is_none() {
+                continue;
+            }
+            let input = Input::RollbackRequested {
+                resharding: resharding.clone(),
+                is_decided: record.id != records[0].id,
+            };
+            let under = Some(
+                record
+                    .lineage
+                    .doubted_at
+                    .max(self.doubt_of_record(record).await?),
+            );
+            self.tell(&record.id, input, under).await?;
+        }
+        tracing::info!(%group, %resharding, "the change of the shard count is taken back");
+        self.drive(&group.stream);
+        let found = self.store().load(group, None).await?;
+        Ok(found.ok_or(EngineError::GroupNotFound)?.record)
+    }
+
+    /// The doubt of a record that was just read without its snapshot.
+    async fn doubt_of_record(
+        &self,
+        record: &GroupRecord,
+    ) -> Result<Option<Timestamp>, EngineError> {
+        let found = self.store().load(&record.id, None).await?;
+        Ok(found.and_then(|snapshot| self.doubt_of(&snapshot)))
+    }
+
+    /// A key of somebody else's in the place of a new shard is told before anything is recorded.
+    async fn check_room(
+        &self,
+        records: &[GroupRecord],
+        target: ShardCount,
+    ) -> Result<(), EngineError> {
+        let Some(plane) = &self.0.deps.plane else {
+            return Ok(());
+        };
+        let is_under_way = records.iter().any(|record| record.migration.is_some());
+        let count = records[0].shard_count;
+        if is_under_way || target <= count {
+            return Ok(());
+        }
+        let added = target.shards();
+        let added = added.filter(|shard| !count.contains(*shard)).collect();
+        let room = plane.check_room(&records[0].id.stream, &added).await;
+        match room {
+            Err(PlaneError::ForeignKeys { keys }) => Err(PlaneError::Failed {
+                reason: format!("these keys stand where new shards would be, and are not the coordinator's: {}; move them away, or choose another count", keys.join(", ")),
+                retryable: false,
+                source: None,
+            }
+            .into()),
+            other => Ok(other?),
+        }
+    }
+
+    async fn go_on_until_active(
+        &self,
+        stream: &StreamPrefix,
+        change: &ReshardingId,
+    ) -> Result<(), EngineError> {
+        for _ in 0..STAGES {
+            let records = self.records_of_stream(stream).await?;
+            let is_prepared = |record: &GroupRecord| {
+                state_in(record, change).is_some_and(|state| state != MigrationState::Preparing)
+            };
+            if records.iter().all(is_prepared) {
+                break;
+            }
+            if self.reshard(stream).await? == Progress::Nothing {
+                break;
+            }
+        }
+        self.drive(stream);
+        Ok(())
+    }
+}
+
+/// How far a group is with a change.
+fn state_in(record: &GroupRecord, change: &ReshardingId) -> Option<MigrationState> {
+    let finished = record.finished_migrations.iter();
+    let mut known = record.migration.iter().chain(finished);
+    known.find(|it| it.id == *change).map(|it| it.state)
+}
+
+/// A group that is half made does not know its streams yet.
+fn check_finished(records: &[GroupRecord]) -> Result<(), EngineError> {
+    let is_pending = |record: &&GroupRecord| record.provisioning == Provisioning::Pending;
+    match records.iter().find(is_pending) {
+        Some(record) => Err(EngineError::Unfinished {
+            group: record.id.group.as_str().to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Rule G9: one change at a time, in all groups of the stream; the same one may be asked for again until its streams are made.
+fn check_free(records: &[GroupRecord], target: ShardCount) -> Result<(), EngineError> {
+    let active = records
+        .iter()
+        .filter_map(|record| record.migration.as_ref());
+    for migration in active {
+        let is_same = migration.state == MigrationState::Preparing && migration.to == target;
+        if !is_same {
+            return Err(Rejection::ActiveMigration {
+                active: migration.id.clone(),
+            }
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Rule G8: no group may have gone too far.
+fn check_all_may_go_back(
+    records: &[GroupRecord],
+    change: &ReshardingId,
+) -> Result<(), EngineError> {
+    let states = || records.iter().filter_map(|record| state_in(record, change));
+    let is_back = |state| {
+        matches!(
+            state,
+            MigrationState::RollingBack | MigrationState::RolledBack
+        )
+    };
+    if states().any(is_back) {
+        return Ok(());
+    }
+    let mut gone_too_far = states()
+        .filter(|state| !matches!(state, MigrationState::Preparing | MigrationState::Active));
+    match gone_too_far.next() {
+        Some(state) => Err(Rejection::RollbackNotAllowed { state }.into()),
+        None => Ok(()),
+    }
+}

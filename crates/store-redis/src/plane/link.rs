@@ -1,0 +1,44 @@
+//! The plane's connection, as the lifecycle of shards wants it. It repeats nothing by itself.
+
+use std::sync::Arc;
+
+use redis::{Cmd, Pipeline, RedisError, RedisResult, Value};
+use store::StoreError;
+use stream_lifecycle::RedisLink;
+
+use crate::link::Connector;
+
+#[derive(Clone)]
+pub(super) struct PlaneLink(pub(super) Arc<Connector>);
+
+impl RedisLink for PlaneLink {
+    async fn send(&self, command: &Cmd) -> RedisResult<Value> {
+        let (number, mut link) = self.0.link().await.map_err(|error| not_sent(&error))?;
+        let outcome = command.query_async(&mut link).await;
+        self.look_at(number, &outcome).await;
+        outcome
+    }
+
+    async fn send_all(&self, mut commands: Pipeline) -> RedisResult<Vec<Value>> {
+        let (number, mut link) = self.0.link().await.map_err(|error| not_sent(&error))?;
+        let outcome = commands.ignore_errors().query_async(&mut link).await;
+        self.look_at(number, &outcome).await;
+        outcome
+    }
+}
+
+impl PlaneLink {
+    async fn look_at<T>(&self, number: u64, outcome: &RedisResult<T>) {
+        if let Err(error) = outcome {
+            self.0.note_error(number, error).await;
+        }
+    }
+}
+
+/// A failure to connect must not look like one after sending.
+fn not_sent(error: &StoreError) -> RedisError {
+    RedisError::from(std::io::Error::new(
+        std::io::ErrorKind::ConnectionRefused,
+        error.to_string(),
+    ))
+}
