@@ -3,6 +3,9 @@
 
 mod cluster;
 mod consumers;
+mod counting;
+mod dead_letters;
+mod done_with;
 mod drain;
 mod evidence;
 mod fencing;
@@ -15,6 +18,7 @@ mod permissions;
 mod publication;
 mod random;
 mod recovery;
+mod redelivery;
 mod retention;
 mod sentinel;
 mod servers;
