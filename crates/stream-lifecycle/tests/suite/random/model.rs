@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stream_lifecycle::{Identity, StreamId};
 
+use super::model_redelivery::{Again, Letter};
 use super::op::Who;
 use crate::support::BASE;
 
@@ -38,6 +39,17 @@ pub(super) const ANSWERS: &[&str] = &[
     "leased",
     "claimed",
     "cleaned",
+    "attempted",
+    "early",
+    "postponed",
+    "moved",
+    "gone",
+    "unknown",
+    "deleted",
+    "kept",
+    "counted",
+    "missed",
+    "NotPending",
 ];
 
 #[derive(Clone, Debug, Default)]
@@ -51,6 +63,7 @@ pub(super) struct Stream {
     pub(super) entries: BTreeMap<StreamId, String>,
     pub(super) last: Option<StreamId>,
     pub(super) groups: BTreeMap<String, Group>,
+    pub(super) added: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +84,7 @@ pub(super) struct Life {
     pub(super) leases: BTreeMap<String, (String, u64, bool)>,
     pub(super) cursors: BTreeMap<String, (u64, StreamId)>,
     pub(super) number: u64,
+    pub(super) again: Again,
 }
 
 /// The shard, and what was set aside of its earlier lives.
@@ -78,6 +92,7 @@ pub(super) struct Life {
 pub(super) struct Model {
     pub(super) life: Option<Life>,
     pub(super) retired: BTreeSet<String>,
+    pub(super) letters: BTreeMap<String, Vec<Letter>>,
 }
 
 pub(super) type Answer = String;
@@ -100,6 +115,7 @@ impl Life {
             leases: BTreeMap::new(),
             cursors: BTreeMap::from([("g".to_owned(), (1, StreamId::ZERO))]),
             number: 1,
+            again: Again::default(),
         }
     }
 
@@ -142,6 +158,8 @@ impl Model {
 
     pub(super) fn keys(&self) -> BTreeSet<String> {
         let mut keys = self.retired.clone();
+        let groups = self.letters.keys();
+        keys.extend(groups.map(|group| format!("{{{BASE}}}:dlq:{group}")));
         let Some(life) = &self.life else {
             return keys;
         };
@@ -241,6 +259,7 @@ impl Model {
         let id = given.ok_or_else(|| word("an id"))?;
         assert!(Some(id) > stream.last, "{id} after {:?}", stream.last);
         stream.last = Some(id);
+        stream.added += 1;
         stream.entries.insert(id, value.to_string());
         Ok(id)
     }
@@ -273,15 +292,11 @@ impl Model {
     }
 
     pub(super) fn remove(&mut self, bound: &Identity, id: StreamId) -> Result<Answer, Answer> {
-        let stream = self
-            .guard(bound, false)?
-            .stream
-            .as_mut()
-            .ok_or_else(|| word("DataLost"))?;
-        Ok(format!(
-            "removed {}",
-            u64::from(stream.entries.remove(&id).is_some())
-        ))
+        let life = self.guard(bound, false)?;
+        if life.stream.is_none() {
+            return Err(word("DataLost"));
+        }
+        Ok(format!("removed {}", u64::from(life.lose(id))))
     }
 
     pub(super) fn snapshot(&mut self, bound: &Identity) -> Result<Answer, Answer> {

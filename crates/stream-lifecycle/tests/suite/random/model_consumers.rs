@@ -50,6 +50,7 @@ impl Model {
             ..Group::default()
         };
         stream.groups.insert(name.to_owned(), group);
+        life.again.made_anew(name);
         life.cursors.insert(name.to_owned(), (life.number, at));
         Ok(format!("{said} {at}"))
     }
@@ -143,6 +144,7 @@ impl Model {
             group.last = Some(*id);
             group.pending.insert(*id, consumer.to_owned());
         }
+        *life.again.given.entry(name.to_owned()).or_default() += new.len() as u64;
         Ok(format!("entries {new:?}"))
     }
 
@@ -157,6 +159,13 @@ impl Model {
         if who.is_some_and(|who| life.is_fenced(who)) {
             return Err(word("ConsumerFenced"));
         }
+        let count = Self::settle(life, name, id)?;
+        life.again.forget(name, id);
+        Ok(format!("acked {count}"))
+    }
+
+    /// Acknowledges an entry and moves the position on.
+    pub(super) fn settle(life: &mut Life, name: &str, id: StreamId) -> Result<u64, Answer> {
         let number = life.number;
         let group = life.group(name)?;
         let count = u64::from(group.pending.remove(&id).is_some());
@@ -165,7 +174,7 @@ impl Model {
             let at = first.map_or(group.last.unwrap_or(StreamId::ZERO), before);
             life.cursors.insert(name.to_owned(), (number, at));
         }
-        Ok(format!("acked {count}"))
+        Ok(count)
     }
 
     /// `given`: the fence that the script chose, if it chose one.
@@ -234,6 +243,9 @@ impl Model {
         }
         for id in &deleted {
             group.pending.remove(id);
+        }
+        for id in &deleted {
+            life.again.forget(name, *id);
         }
         Ok(format!("claimed {live:?} {deleted:?}"))
     }
