@@ -86,7 +86,7 @@ async fn produce(shard: Shard, number: u32, stop: Arc<AtomicBool>) -> Result<See
             }
             // The generation is over or sealed: look the shard up again.
             (Err(error), _) if error.is_stale() || error.is_retryable() => {}
-            (Err(LifecycleError::Sealed), _) => {}
+            (Err(LifecycleError::Sealed { .. }), _) => {}
             (Err(error), _) | (_, Err(error)) => return Err(error.into()),
         }
     }

@@ -105,8 +105,8 @@ impl<L: RedisLink> ShardRef<L> {
     /// same incarnation succeeds too.
     ///
     /// # Errors
-    /// [`StillAlive`](LifecycleError::StillAlive), [`GenerationMismatch`](LifecycleError::GenerationMismatch) if the last generation is not
-    /// `expected`, else as [`create`](Self::create).
+    /// [`StillAlive`](LifecycleError::StillAlive), [`UnexpectedGeneration`](LifecycleError::UnexpectedGeneration) if the last generation
+    /// is not `expected`, else as [`create`](Self::create).
     pub async fn recreate(
         &self,
         expected: Generation,
@@ -125,19 +125,9 @@ impl<L: RedisLink> ShardRef<L> {
         if last.identity == next {
             return self.again(creation, last);
         }
-        let bound = Identity {
-            generation: expected,
-            ..last.identity.clone()
-        };
-        if last.identity.generation < expected {
-            return Err(LifecycleError::Regressed {
-                bound,
-                current: last.identity,
-            });
-        }
-        if last.identity.generation > expected {
-            return Err(LifecycleError::GenerationMismatch {
-                bound,
+        if last.identity.generation != expected {
+            return Err(LifecycleError::UnexpectedGeneration {
+                expected,
                 current: last.identity,
             });
         }
@@ -154,7 +144,15 @@ impl<L: RedisLink> ShardRef<L> {
             .arg(expected.to_string())
             .arg(last.identity.incarnation.to_string())
             .args(creation.groups.iter().map(GroupName::as_str));
-        self.born(run(&self.link, &call, Some(&last.identity)).await?)
+        // Another may have been faster since the look.
+        match run(&self.link, &call, Some(&last.identity)).await {
+            Err(LifecycleError::GenerationMismatch { current, .. })
+                if current.generation != expected =>
+            {
+                Err(LifecycleError::UnexpectedGeneration { expected, current })
+            }
+            outcome => self.born(outcome?),
+        }
     }
 
     /// Destroys the life that the shard is in, whatever it is.

@@ -147,14 +147,14 @@ async fn a_missing_group_is_told_and_not_made_c01() {
     let () = world.query(&["XGROUP", "DESTROY", "orders:3", "g"]).await;
     let reading = Reading::new(1);
     let read = handle.read(&group("g"), &consumer("c"), &reading).await;
-    assert!(matches!(read, Err(LifecycleError::NoGroup)));
+    assert!(matches!(read, Err(LifecycleError::NoGroup { .. })));
     let who = registration("c", 1, 1);
     assert!(matches!(
         handle.register(&who).await,
-        Err(LifecycleError::NoGroup)
+        Err(LifecycleError::NoGroup { .. })
     ));
     let ack = handle.ack(&group("g"), &[id("1-0")]).await;
-    assert!(matches!(ack, Err(LifecycleError::NoGroup)));
+    assert!(matches!(ack, Err(LifecycleError::NoGroup { .. })));
     assert_eq!(
         handle.status().await.unwrap().stream.unwrap().group_count,
         0
@@ -311,7 +311,7 @@ async fn an_acknowledgement_that_finds_nothing_is_counted_c09() {
     let () = world.query(&["DEL", "orders:3"]).await;
     assert!(matches!(
         handle.ack(&group("g"), &ids).await,
-        Err(LifecycleError::DataLost)
+        Err(LifecycleError::DataLost { .. })
     ));
 }
 

@@ -22,9 +22,11 @@ pub(super) const ANSWERS: &[&str] = &[
     "lost",
     "destroyed",
     "already",
+    "vanished",
     "NotFound",
     "GenerationMismatch",
     "Regressed",
+    "UnexpectedGeneration",
     "Destroyed",
     "Sealed",
     "AlreadyExists",
@@ -85,6 +87,10 @@ pub(super) struct Life {
     pub(super) cursors: BTreeMap<String, (u64, StreamId)>,
     pub(super) number: u64,
     pub(super) again: Again,
+    /// Groups that lost what was in the stream, and have not acknowledged anything since.
+    pub(super) bereft: BTreeSet<String>,
+    /// Whether it was removed without its stream.
+    pub(super) vanished: bool,
 }
 
 /// The shard, and what was set aside of its earlier lives.
@@ -116,6 +122,8 @@ impl Life {
             cursors: BTreeMap::from([("g".to_owned(), (1, StreamId::ZERO))]),
             number: 1,
             again: Again::default(),
+            bereft: BTreeSet::new(),
+            vanished: false,
         }
     }
 
@@ -202,11 +210,7 @@ impl Model {
             });
         }
         if generation != expected {
-            return word(if generation < expected {
-                "Regressed"
-            } else {
-                "GenerationMismatch"
-            });
+            return word("UnexpectedGeneration");
         }
         if life.state != State::Destroyed {
             return word("StillAlive");
@@ -227,13 +231,22 @@ impl Model {
                 life.stream = None;
                 Ok(word("destroyed"))
             }
-            Err(answer) if answer == "Destroyed" => Ok(word("already")),
+            Err(answer) if answer == "Destroyed" => {
+                let vanished = self.life.as_ref().is_some_and(|life| life.vanished);
+                Ok(word(if vanished { "vanished" } else { "already" }))
+            }
             Err(answer) => Err(answer),
         }
     }
 
     pub(super) fn drain(&mut self, bound: &Identity, keep: bool) -> Result<Answer, Answer> {
         let mut kept = None;
+        if let Ok(life) = self.guard(bound, false)
+            && life.stream.is_none()
+        {
+            life.vanished = true;
+            life.state = State::Destroyed;
+        }
         if let Ok(life) = self.guard(bound, false)
             && let Some(stream) = &life.stream
         {

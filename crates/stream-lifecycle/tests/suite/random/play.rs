@@ -483,5 +483,6 @@ fn removal(outcome: Result<Removal, LifecycleError>) -> String {
     said(outcome.map(|removal| match removal {
         Removal::Destroyed => "destroyed".to_owned(),
         Removal::Already => "already".to_owned(),
+        Removal::Lost => "vanished".to_owned(),
     }))
 }
