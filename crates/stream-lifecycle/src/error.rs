@@ -200,7 +200,8 @@ pub enum LifecycleError {
         #[source]
         source: Arc<RedisError>,
     },
-    /// The connection failed after the operation was sent: it may have happened. Repeat `add_once`, not `publish`.
+    /// The connection failed after the operation was sent: it may have happened. Repeat `add_once`, not `publish`; after a read, read what
+    /// is pending first. Operations that only look never answer this.
     #[error("the connection failed, and the operation may have happened")]
     Ambiguous(#[source] Arc<RedisError>),
     /// The connection could not be made, or broke while something was only being read: nothing was done.
@@ -250,7 +251,8 @@ fn fenced(token: Option<u64>, epoch: Option<u64>) -> String {
 }
 
 impl LifecycleError {
-    /// Whether the handle is of no more use: its generation is over, or was never this one. Look the shard up again.
+    /// Whether the handle is of no more use: its generation is over, or was never this one. Look the shard up again, after a pause:
+    /// [`open`](crate::ShardRef::open) says the same until the owner makes the next generation.
     #[must_use]
     pub const fn is_stale(&self) -> bool {
         matches!(

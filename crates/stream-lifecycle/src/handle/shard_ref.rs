@@ -36,7 +36,8 @@ impl<L: RedisLink> ShardRef<L> {
         &self.base
     }
 
-    /// Binds to the life that the shard is in.
+    /// Binds to the life that the shard is in. A shard that is over stays so until its owner makes the next generation: ask again after a
+    /// pause, not at once.
     ///
     /// # Errors
     /// [`LifecycleError::NotFound`], [`Destroyed`](LifecycleError::Destroyed), [`Expired`](LifecycleError::Expired).
@@ -102,7 +103,7 @@ impl<L: RedisLink> ShardRef<L> {
     }
 
     /// Makes the next generation after one that is destroyed or expired. Of many who try, one succeeds; whoever repeats it with the
-    /// same incarnation succeeds too.
+    /// same incarnation succeeds too. The incarnation has to be one that no generation had before.
     ///
     /// # Errors
     /// [`StillAlive`](LifecycleError::StillAlive), [`UnexpectedGeneration`](LifecycleError::UnexpectedGeneration) if the last generation

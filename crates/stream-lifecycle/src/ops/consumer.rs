@@ -16,6 +16,7 @@ const COUNTED: usize = 100_000;
 
 /// What became of a group that had to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ensured {
     /// Whether it had been missing.
     pub was_created: bool,
@@ -28,6 +29,7 @@ pub struct Ensured {
 
 /// What became of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Acknowledged {
     /// How many entries are acknowledged now.
     pub count: u64,
@@ -99,7 +101,11 @@ pub trait ShardConsumer: Send + Sync {
         ids: &[StreamId],
     ) -> impl Future<Output = Result<Acknowledged, LifecycleError>> + Send;
 
-    /// As [`ack_as`](Self::ack_as), told for each id whether it was pending, many in one call of a script, all calls sent at once.
+    /// As [`ack_as`](Self::ack_as), told for each id whether it was pending, up to 64 in one call of a script, all calls sent at once. A
+    /// later call may succeed after an earlier one failed.
+    ///
+    /// # Errors
+    /// For each id as [`ack_as`](Self::ack_as); those of one call fail together.
     fn ack_each(
         &self,
         registration: &Registration,

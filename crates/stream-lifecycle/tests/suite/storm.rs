@@ -241,7 +241,7 @@ async fn removing_a_stream_wakes_its_blocked_readers() {
     assert!(
         matches!(
             outcome,
-            Err(LifecycleError::ReadEnded | LifecycleError::NoGroup { .. })
+            Err(LifecycleError::ReadEnded | LifecycleError::Destroyed { .. })
         ),
         "{outcome:?}"
     );
