@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::identity::{Identity, Naming};
-use super::names::Base;
+use super::names::{Base, GroupName};
 use super::numbers::{Generation, Incarnation};
 
 /// The five keys of one generation, in the order in which scripts take them.
@@ -17,7 +17,7 @@ pub struct Keys {
     pub metadata: Arc<str>,
     /// Records of exact publication, in two hashes that take turns.
     pub records: [Arc<str>; 2],
-    /// Where a retired stream is kept.
+    /// Where a drained stream is kept for a while ([`Draining::keep`](crate::Draining::keep)).
     pub retired: Arc<str>,
 }
 
@@ -61,6 +61,11 @@ impl Keys {
             records: [own("o0"), own("o1")],
             retired: format!("{{{base}}}:retired:{generation}").into(),
         }
+    }
+
+    /// The stream with the dead letters of a group. It belongs to the shard, not to a generation.
+    pub(crate) fn dead_letters(base: &Base, group: &GroupName) -> String {
+        format!("{{{base}}}:dlq:{group}")
     }
 
     /// The five keys of every script.
@@ -122,5 +127,7 @@ mod tests {
         ];
         assert_eq!(keys.five().map(str::to_owned), expected);
         assert_eq!(&*keys.retired, "{orders:3}:retired:1");
+        let letters = Keys::dead_letters(&base, &GroupName::new("billing").unwrap());
+        assert_eq!(letters, "{orders:3}:dlq:billing");
     }
 }

@@ -18,6 +18,7 @@ const GROUPS: usize = 100;
 
 /// What is known of a consumer group.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GroupStatus {
     /// Its name.
     pub name: String,
@@ -27,7 +28,7 @@ pub struct GroupStatus {
     pub pending: u64,
     /// The last entry delivered.
     pub last_delivered: StreamId,
-    /// How many entries are not delivered yet, if Redis knows.
+    /// How many entries are not delivered yet; none where Redis does not know, or says what can't be (case C25).
     pub lag: Option<u64>,
     /// How many entries were trimmed or deleted before the group was given them, as far as its reader counted
     /// ([`refresh_counting`](crate::ShardRedelivery::refresh_counting), case C30). Never reset.
@@ -36,6 +37,7 @@ pub struct GroupStatus {
 
 /// What is known of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StreamStatus {
     /// How many entries it has.
     pub length: u64,
@@ -51,6 +53,7 @@ pub struct StreamStatus {
 
 /// What is known of a generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// Where it is in its life.
     pub state: ShardState,

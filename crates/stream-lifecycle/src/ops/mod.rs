@@ -8,6 +8,7 @@ mod inspect;
 mod producer;
 mod record;
 mod recovery;
+mod redelivery;
 
 pub use admin::{Removal, ShardAdmin};
 pub use consumer::{Acknowledged, Ensured, ShardConsumer};
@@ -16,3 +17,4 @@ pub use inspect::{GroupStatus, ShardInspect, Status, StreamStatus};
 pub use producer::{Published, ShardProducer};
 pub use record::{Batch, Record};
 pub use recovery::{Claiming, Lease, Page, ShardRecovery};
+pub use redelivery::ShardRedelivery;

@@ -35,7 +35,7 @@ end
 local function fenced(group, consumer, token, epoch)
   local found = redis.pcall('HMGET', KEYS[3], 'c\31' .. group .. '\31' .. consumer, 'x\31' .. group)
   if found.err then
-    return conflict({{KEYS[3], 'hash'}}) or found
+    return conflict({{KEYS[3], 'hash'}}) or denied({{'HMGET', KEYS[3], 'f'}}) or found
   end
   if not found[1] then
     return {17, '', ''}

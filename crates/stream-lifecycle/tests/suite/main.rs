@@ -1,8 +1,12 @@
 //! The crate against real servers, one file per kind of promise.
 #![allow(clippy::unwrap_used)]
 
+mod answers;
 mod cluster;
 mod consumers;
+mod counting;
+mod dead_letters;
+mod done_with;
 mod drain;
 mod evidence;
 mod fencing;
@@ -15,6 +19,7 @@ mod permissions;
 mod publication;
 mod random;
 mod recovery;
+mod redelivery;
 mod retention;
 mod sentinel;
 mod servers;
