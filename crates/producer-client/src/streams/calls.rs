@@ -113,8 +113,9 @@ mod tests {
 
     fn error(code: &str) -> ServerError {
         let error = redis::make_extension_error(code.to_owned(), None);
-        let mut errors = error.into_server_errors().expect("a server's error");
-        errors.remove(0).1
+        error.into_server_errors().expect("a server's error")[0]
+            .1
+            .clone()
     }
 
     fn moved() -> ServerError {
