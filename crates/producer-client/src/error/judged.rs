@@ -106,8 +106,10 @@ impl From<&ServerError> for PublishError {
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::sync::Arc;
 
     use redis::RedisError;
+    use stream_lifecycle::LifecycleError;
 
     use super::{AddError, PublishError};
 
@@ -175,5 +177,42 @@ mod tests {
             source: source(),
         });
         assert!(!unreachable.may_have_been_added() && unreachable.is_retryable());
+    }
+
+    #[test]
+    fn shards_fail_in_the_same_words_as_streams() {
+        let source = || Arc::new(RedisError::from(io::Error::from(io::ErrorKind::TimedOut)));
+        let of = |error| PublishError::of_shard(error, "orders:0", "127.0.0.1:6379".to_owned());
+        let busy = |code: &str| LifecycleError::Busy {
+            code: code.to_owned(),
+            source: source(),
+        };
+        assert!(matches!(of(busy("OOM")), PublishError::OutOfMemory { .. }));
+        assert!(matches!(
+            of(busy("TRYAGAIN")),
+            PublishError::Busy { code, .. } if code == "TRYAGAIN"
+        ));
+        let lost = of(LifecycleError::Ambiguous(source()));
+        assert_eq!(
+            lost.to_string(),
+            "Redis at 127.0.0.1:6379 did not answer: the record may have been added"
+        );
+        assert!(lost.may_have_been_added());
+        let away = of(LifecycleError::Unreachable(source()));
+        assert!(matches!(away, PublishError::Unreachable { .. }) && !away.may_have_been_added());
+        for permanent in [
+            LifecycleError::Denied {
+                what: "XADD on orders:0".to_owned(),
+            },
+            LifecycleError::KeyConflict {
+                key: "orders:0".to_owned(),
+                found: "string".to_owned(),
+            },
+            LifecycleError::Refused(source()),
+        ] {
+            let error = of(permanent);
+            assert!(matches!(error, PublishError::Refused { .. }), "C11");
+            assert!(!error.is_retryable() && !error.may_have_been_added());
+        }
     }
 }
