@@ -23,7 +23,7 @@ pub enum PublishError {
     #[error("a record needs at least one field")]
     NoFields,
     /// The record or the event id breaks a limit of exact publication; nothing was sent.
-    #[error("not published: {0}")]
+    #[error(transparent)]
     Invalid(#[from] InvalidInput),
     /// The producer is closed.
     #[error("the producer is closed")]

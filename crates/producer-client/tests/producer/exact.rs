@@ -68,7 +68,7 @@ async fn what_breaks_a_limit_is_not_sent() {
     let error = producer.publish_exact(&wide).await.expect_err("too wide");
     assert_eq!(
         error.to_string(),
-        "not published: fields: there are 1001, at most 1000 are allowed"
+        "fields: there are 1001, at most 1000 are allowed"
     );
     assert!(!error.is_retryable() && !error.may_have_been_added());
     assert_eq!(world.length("orders:0").await, 0);

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use producer_client::PublishError;
-use testkit::{TcpProxy, wait_until};
+use testkit::{TcpProxy, wait_until, wait_until_async};
 
+use crate::ambiguous::connection_is_gone;
 use crate::world::{LIMIT, World, record};
 
 #[tokio::test]
@@ -126,6 +127,36 @@ async fn many_without_a_connection_share_its_failure_and_know_that_nothing_was_a
     proxy.heal().await.expect("accepts again");
     let outcome = producer.publish_exact(&record(1, "k")).await;
     outcome.expect("is published");
+    assert_eq!(world.length("orders:0").await, 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_cannot_be_had_again_is_no_doubt_about_the_record() {
+    let (mut world, _lives) = World::living(&["orders:0"]).await;
+    let proxy = TcpProxy::start(world.redis.address())
+        .await
+        .expect("a proxy");
+    let producer = world
+        .builder_at(&format!("redis://{}", proxy.address()))
+        .connect_timeout(Duration::from_millis(100))
+        .build()
+        .expect("settings that work");
+    let outcome = producer.publish_exact(&record(0, "k")).await;
+    outcome.expect("is published, and the handle bound");
+    proxy.cut();
+    wait_until_async(LIMIT, || async { connection_is_gone(&world).await })
+        .await
+        .expect("the cut arrives");
+    proxy.stall();
+    let error = producer
+        .publish_exact(&record(1, "k"))
+        .await
+        .expect_err("no connection in time");
+    assert!(
+        matches!(error, PublishError::Unreachable { .. }),
+        "{error:?}"
+    );
+    assert_eq!(producer.counters().repeats, 3);
     assert_eq!(world.length("orders:0").await, 1);
 }
 
