@@ -17,6 +17,18 @@ pub struct ProducerCounters {
     pub failures: u64,
     /// Of the failures, those that may have been added.
     pub ambiguous: u64,
+    /// Records of `publish_once` that had been added before. They don't count as published.
+    pub duplicates: u64,
+    /// Calls of exact publication that were repeated, because Redis could not take them, was not reached, or did not answer.
+    pub repeats: u64,
+    /// Exact publications that met a sealed shard, at their first or second attempt.
+    pub sealed: u64,
+    /// Exact publications that met a shard without its stream, at their first or second attempt.
+    pub streams_lost: u64,
+    /// Exact publications that met no generation, or one that is over or later than known, at their first or second attempt.
+    pub other_generations: u64,
+    /// Exact publications that met an earlier generation than known, at their first or second attempt: Redis lost writes.
+    pub writes_lost: u64,
 }
 
 /// The counters themselves.
@@ -28,6 +40,12 @@ pub(crate) struct Counters {
     pub(crate) refresh_failures: AtomicU64,
     pub(crate) failures: AtomicU64,
     pub(crate) ambiguous: AtomicU64,
+    pub(crate) duplicates: AtomicU64,
+    pub(crate) repeats: AtomicU64,
+    pub(crate) sealed: AtomicU64,
+    pub(crate) streams_lost: AtomicU64,
+    pub(crate) other_generations: AtomicU64,
+    pub(crate) writes_lost: AtomicU64,
 }
 
 impl Counters {
@@ -48,6 +66,12 @@ impl Counters {
             refresh_failures: read(&self.refresh_failures),
             failures: read(&self.failures),
             ambiguous: read(&self.ambiguous),
+            duplicates: read(&self.duplicates),
+            repeats: read(&self.repeats),
+            sealed: read(&self.sealed),
+            streams_lost: read(&self.streams_lost),
+            other_generations: read(&self.other_generations),
+            writes_lost: read(&self.writes_lost),
         }
     }
 }

@@ -57,3 +57,42 @@ pub struct Published {
     /// The record's id in it.
     pub id: String,
 }
+
+/// What became of a record that is published only once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PublishedOnce {
+    /// It was added now.
+    Added(Published),
+    /// A record with this event id and the same fields had been added before, as this one; nothing was written. It may be this call's
+    /// own, from an attempt whose answer was lost.
+    Duplicate(Published),
+}
+
+impl PublishedOnce {
+    /// Where the record is, whenever it was added.
+    ///
+    /// ```no_run
+    /// use producer_client::Record;
+    ///
+    /// # async fn example(producer: producer_client::Producer) -> Result<(), producer_client::PublishError> {
+    /// let record = Record::new("customer-7").field("amount", "12.50");
+    /// let once = producer.publish_once("payment-17", &record).await?;
+    /// println!("{}", once.published().id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn published(&self) -> &Published {
+        match self {
+            Self::Added(published) | Self::Duplicate(published) => published,
+        }
+    }
+
+    /// Where the record is, whenever it was added.
+    #[must_use]
+    pub fn into_published(self) -> Published {
+        match self {
+            Self::Added(published) | Self::Duplicate(published) => published,
+        }
+    }
+}

@@ -1,6 +1,9 @@
-//! The producer: what it consists of, when it starts and ends. How records get to Redis is in `publish` and `batch`.
+//! The producer: what it consists of, when it starts and ends. How records get to Redis is in `publish`, `batch`
+//! and `exact`.
 
+mod attempt;
 mod batch;
+mod exact;
 mod publish;
 
 use std::sync::Arc;
@@ -16,6 +19,7 @@ use crate::counters::{Counters, ProducerCounters};
 use crate::error::PublishError;
 use crate::router::Router;
 use crate::settings::Settings;
+use crate::shards::Shards;
 use crate::streams::Link;
 
 /// Publishes records to the shards of a stream. Clones are the same producer; it ends with [`Producer::close`] or when
@@ -29,7 +33,8 @@ pub struct Producer {
 struct Shared {
     settings: Settings,
     router: Arc<Router>,
-    link: Link,
+    link: Arc<Link>,
+    shards: Shards,
     counters: Arc<Counters>,
     permits: Semaphore,
     closing: AtomicBool,
@@ -92,7 +97,8 @@ impl Producer {
         let shared = Shared {
             settings,
             router,
-            link,
+            link: Arc::new(link),
+            shards: Shards::default(),
             counters,
             permits: Semaphore::new(permits),
             closing: AtomicBool::new(false),

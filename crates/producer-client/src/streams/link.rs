@@ -9,7 +9,7 @@ use redis::{Cmd, Pipeline, ServerError, ServerErrorKind, Value};
 
 use super::AddError;
 use super::node::Node;
-use super::reply::{self, Added, Exchange};
+use super::reply::{Added, Adds, Exchange, Request};
 use super::single_flight::SingleFlight;
 use super::slots::{Slots, redirected_to};
 
@@ -55,15 +55,21 @@ impl Link {
 
     /// Carries `commands`, all of one slot, out: all of them or, on an error, none as far as is known.
     pub(crate) async fn add(&self, slot: u16, commands: &[Cmd]) -> Result<Vec<Added>, AddError> {
-        let exchange = reply::exchange_of(commands, false);
+        self.run(slot, &Adds(commands)).await
+    }
+
+    /// Sends what is for one slot to the node that serves it. It is sent again only if nothing of it was carried out.
+    pub(super) async fn run<R: Request>(
+        &self,
+        slot: u16,
+        request: &R,
+    ) -> Result<R::Answer, AddError> {
+        let exchange = request.exchange(false);
         let mut attempts = Attempts::default();
         loop {
             let node = self.node_for(slot).await?;
-            let (rejection, connection) = match self
-                .exchange(&node, &exchange, commands.len())
-                .await
-            {
-                Ok((Exchange::Answered(added), _)) => return Ok(added),
+            let (rejection, connection) = match self.exchange(&node, &exchange, request).await {
+                Ok((Exchange::Answered(answer), _)) => return Ok(answer),
                 Ok((Exchange::Rejected(error), connection)) => (error, connection),
                 Err(AddError::Unreachable { .. }) if self.is_clustered() && !attempts.relearned => {
                     attempts.relearned = true;
@@ -77,7 +83,7 @@ impl Link {
                     attempts.redirections += 1;
                     self.follow(slot, &rejection, &node).await;
                 }
-                Some(ServerErrorKind::Ask) => return self.ask(commands, rejection, &node).await,
+                Some(ServerErrorKind::Ask) => return self.ask(request, rejection, &node).await,
                 // A demoted node: whoever took over is found by connecting anew, or by learning the slots anew.
                 Some(ServerErrorKind::ReadOnly) if !attempts.reconnected => {
                     attempts.reconnected = true;
@@ -92,14 +98,14 @@ impl Link {
     }
 
     /// What came of the exchange, and the number of the connection it went over.
-    async fn exchange(
+    async fn exchange<R: Request>(
         &self,
         node: &Node,
         exchange: &Pipeline,
-        count: usize,
-    ) -> Result<(Exchange, u64), AddError> {
+        request: &R,
+    ) -> Result<(Exchange<R::Answer>, u64), AddError> {
         let (replies, connection) = node.send(exchange).await?;
-        match reply::read(replies, count) {
+        match request.read(replies) {
             Ok(exchange) => Ok((exchange, connection)),
             Err(source) => Err(AddError::Lost {
                 address: node.address().to_owned(),
@@ -109,12 +115,12 @@ impl Link {
     }
 
     /// The slot is on its way: this once, the node that it goes to is asked.
-    async fn ask(
+    async fn ask<R: Request>(
         &self,
-        commands: &[Cmd],
+        request: &R,
         rejection: ServerError,
         from: &Node,
-    ) -> Result<Vec<Added>, AddError> {
+    ) -> Result<R::Answer, AddError> {
         let target = rejection
             .details()
             .and_then(|details| redirected_to(details, from.host()));
@@ -122,10 +128,10 @@ impl Link {
             return Err(AddError::Rejected(rejection));
         };
         match self
-            .exchange(&node, &reply::exchange_of(commands, true), commands.len())
+            .exchange(&node, &request.exchange(true), request)
             .await?
         {
-            (Exchange::Answered(added), _) => Ok(added),
+            (Exchange::Answered(answer), _) => Ok(answer),
             (Exchange::Rejected(error), _) => Err(AddError::Rejected(error)),
         }
     }
@@ -147,16 +153,20 @@ impl Link {
     }
 
     async fn node_for(&self, slot: u16) -> Result<Arc<Node>, AddError> {
-        if !self.is_clustered() {
-            return Ok(Arc::clone(&self.seeds[0]));
-        }
-        if self
-            .slots
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
-        {
+        let knows_none = || {
+            let slots = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+            slots.is_empty()
+        };
+        if self.is_clustered() && knows_none() {
             self.learn().await?;
+        }
+        Ok(self.known_node(slot))
+    }
+
+    /// The node that serves the slot, as far as is known.
+    fn known_node(&self, slot: u16) -> Arc<Node> {
+        if !self.is_clustered() {
+            return Arc::clone(&self.seeds[0]);
         }
         let address = self
             .slots
@@ -166,7 +176,12 @@ impl Link {
             .map(str::to_owned);
         // A slot that nobody is known to serve: any node tells where it is, or that it is nowhere.
         let node = address.and_then(|address| self.node_at(&address));
-        Ok(node.unwrap_or_else(|| Arc::clone(&self.seeds[0])))
+        node.unwrap_or_else(|| Arc::clone(&self.seeds[0]))
+    }
+
+    /// Host and port of the node that serves the slot, as far as is known: for messages.
+    pub(crate) fn address_of(&self, slot: u16) -> String {
+        self.known_node(slot).address().to_owned()
     }
 
     fn node_at(&self, address: &str) -> Option<Arc<Node>> {

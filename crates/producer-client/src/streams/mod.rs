@@ -1,5 +1,6 @@
 //! Adding records to streams on Redis, standalone or cluster. Which stream a record belongs to is not decided here.
 
+mod calls;
 mod link;
 mod node;
 mod reply;
@@ -7,9 +8,11 @@ mod single_flight;
 mod slots;
 mod xadd;
 
+pub(crate) use calls::SlotLink;
 pub(crate) use link::Link;
 pub(crate) use node::{Dialling, Node};
 pub(crate) use reply::Added;
+pub(crate) use single_flight::SingleFlight;
 pub(crate) use xadd::xadd;
 
 use redis::{RedisError, ServerError};

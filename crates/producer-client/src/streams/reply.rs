@@ -16,15 +16,42 @@ pub(crate) enum Added {
 
 /// What became of an exchange.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Exchange {
-    /// One outcome for each command.
-    Answered(Vec<Added>),
+pub(crate) enum Exchange<T> {
+    /// What the replies come to.
+    Answered(T),
     /// Nothing was carried out.
     Rejected(ServerError),
 }
 
+/// Something to be sent to one slot, and how its replies are read.
+pub(crate) trait Request: Sync {
+    /// What the replies come to.
+    type Answer;
+
+    /// The commands as they are sent; `asking` where the slot is on its way to the node they go to.
+    fn exchange(&self, asking: bool) -> Pipeline;
+
+    /// Reads the replies. An error means that they make no sense, and nothing is known.
+    fn read(&self, replies: Vec<Value>) -> Result<Exchange<Self::Answer>, RedisError>;
+}
+
+/// Records to be added, as commands that answer ids: all of them or none.
+pub(crate) struct Adds<'a>(pub(crate) &'a [Cmd]);
+
+impl Request for Adds<'_> {
+    type Answer = Vec<Added>;
+
+    fn exchange(&self, asking: bool) -> Pipeline {
+        exchange_of(self.0, asking)
+    }
+
+    fn read(&self, replies: Vec<Value>) -> Result<Exchange<Vec<Added>>, RedisError> {
+        read(replies, self.0.len())
+    }
+}
+
 /// The commands as they are sent; `asking` where the slot is on its way to the node they go to.
-pub(crate) fn exchange_of(commands: &[Cmd], asking: bool) -> Pipeline {
+fn exchange_of(commands: &[Cmd], asking: bool) -> Pipeline {
     let mut pipeline = Pipeline::with_capacity(commands.len() + 3);
     if asking {
         pipeline.cmd("ASKING");
@@ -44,7 +71,7 @@ pub(crate) fn exchange_of(commands: &[Cmd], asking: bool) -> Pipeline {
 /// Reads the replies to [`exchange_of`] of `count` commands.
 ///
 /// An error means that the replies make no sense, and nothing is known.
-pub(crate) fn read(mut replies: Vec<Value>, count: usize) -> Result<Exchange, RedisError> {
+fn read(mut replies: Vec<Value>, count: usize) -> Result<Exchange<Vec<Added>>, RedisError> {
     let last = replies.pop().ok_or_else(senseless)?;
     if count == 1 {
         return match outcome(last)? {
@@ -81,7 +108,7 @@ fn outcome(value: Value) -> Result<Added, RedisError> {
     }
 }
 
-fn senseless() -> RedisError {
+pub(super) fn senseless() -> RedisError {
     RedisError::from((
         ErrorKind::UnexpectedReturnType,
         "the replies do not fit the commands",

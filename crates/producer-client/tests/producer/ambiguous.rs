@@ -163,7 +163,7 @@ async fn many_that_wait_for_a_connection_share_its_failure() {
 }
 
 /// Only the test's own connection is left.
-async fn connection_is_gone(world: &World) -> bool {
+pub(crate) async fn connection_is_gone(world: &World) -> bool {
     let mut connection = world.connection.clone();
     let list: String = redis::cmd("CLIENT")
         .arg("LIST")

@@ -10,17 +10,17 @@ use testkit::{RedisCluster, RedisServer, wait_until_async};
 use crate::coordinator::{Answer, Coordinator, routing};
 use crate::world::{LIMIT, numbered, record};
 
-const SIX: [&str; 6] = [
+pub(crate) const SIX: [&str; 6] = [
     "orders:0", "orders:1", "orders:2", "orders:3", "orders:4", "orders:5",
 ];
 
-struct Clustered {
-    cluster: RedisCluster,
-    coordinator: Coordinator,
+pub(crate) struct Clustered {
+    pub(crate) cluster: RedisCluster,
+    pub(crate) coordinator: Coordinator,
 }
 
 impl Clustered {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let cluster = RedisCluster::start(3).expect("a cluster");
         let coordinator = Coordinator::start(Answer::Routing(routing(1, &SIX))).await;
         let clustered = Self {
@@ -43,7 +43,7 @@ impl Clustered {
         &self.cluster.nodes()[self.owner_index(stream)]
     }
 
-    fn owner_index(&self, stream: &str) -> usize {
+    pub(crate) fn owner_index(&self, stream: &str) -> usize {
         usize::from(redis_slot(stream.as_bytes()).get()) * self.cluster.nodes().len() / 16_384
     }
 
@@ -54,7 +54,7 @@ impl Clustered {
             .connect_timeout(Duration::from_millis(500))
     }
 
-    fn producer(&self) -> Producer {
+    pub(crate) fn producer(&self) -> Producer {
         self.builder(self.cluster.urls())
             .build()
             .expect("settings that work")
@@ -62,45 +62,33 @@ impl Clustered {
 
     /// Moves the stream and its slot to another node; with `half`, only the stream: the slot is then still on its way.
     fn migrate(&self, stream: &str, half: bool) -> usize {
-        let (from, slot) = (
-            self.owner_index(stream),
-            redis_slot(stream.as_bytes()).get(),
-        );
-        let to = (from + 1) % self.cluster.nodes().len();
-        let id =
-            |node: usize| -> String { run(self.node(node), redis::cmd("CLUSTER").arg("MYID")) };
-        let (from_id, to_id) = (id(from), id(to));
-        let set = |node: usize, state: &str, id: &str| {
-            let mut command = redis::cmd("CLUSTER");
-            let done: String = run(
-                self.node(node),
-                command.arg("SETSLOT").arg(slot).arg(state).arg(id),
-            );
-            assert_eq!(done, "OK");
-        };
-        set(to, "IMPORTING", &from_id);
-        set(from, "MIGRATING", &to_id);
-        let mut migrate = redis::cmd("MIGRATE");
-        migrate
-            .arg("127.0.0.1")
-            .arg(self.node(to).port())
-            .arg(stream)
-            .arg(0)
-            .arg(5_000);
-        let moved: String = run(self.node(from), &mut migrate);
-        assert_eq!(moved, "OK");
+        let moving = self.begin_move(stream);
+        moving.carry(&[stream.to_owned()]);
         if !half {
-            set(to, "NODE", &to_id);
-            set(from, "NODE", &to_id);
+            moving.end();
         }
-        to
+        moving.to
     }
 
-    fn node(&self, index: usize) -> &RedisServer {
+    /// Lets the slot of the stream be on its way to another node, with nothing moved yet.
+    pub(crate) fn begin_move(&self, stream: &str) -> Move<'_> {
+        let from = self.owner_index(stream);
+        let moving = Move {
+            world: self,
+            from,
+            to: (from + 1) % self.cluster.nodes().len(),
+            slot: redis_slot(stream.as_bytes()).get(),
+        };
+        moving.set(moving.to, "IMPORTING", &moving.id(from));
+        moving.set(from, "MIGRATING", &moving.id(moving.to));
+        moving
+    }
+
+    pub(crate) fn node(&self, index: usize) -> &RedisServer {
         &self.cluster.nodes()[index]
     }
 
-    fn length(&self, stream: &str, node: usize) -> usize {
+    pub(crate) fn length(&self, stream: &str, node: usize) -> usize {
         let mut connection = self.node(node).client().get_connection().expect("connects");
         let asking: String = redis::cmd("ASKING")
             .query(&mut connection)
@@ -113,12 +101,51 @@ impl Clustered {
     }
 }
 
-fn run<T: redis::FromRedisValue>(node: &RedisServer, command: &mut redis::Cmd) -> T {
+/// A slot on its way.
+pub(crate) struct Move<'a> {
+    world: &'a Clustered,
+    from: usize,
+    pub(crate) to: usize,
+    slot: u16,
+}
+
+impl Move<'_> {
+    pub(crate) fn carry(&self, keys: &[String]) {
+        for key in keys {
+            let mut migrate = redis::cmd("MIGRATE");
+            migrate
+                .arg("127.0.0.1")
+                .arg(self.world.node(self.to).port());
+            migrate.arg(key).arg(0).arg(5_000);
+            let moved: String = run(self.world.node(self.from), &mut migrate);
+            assert_eq!(moved, "OK", "{key}");
+        }
+    }
+
+    pub(crate) fn end(&self) {
+        let id = self.id(self.to);
+        self.set(self.to, "NODE", &id);
+        self.set(self.from, "NODE", &id);
+    }
+
+    fn id(&self, node: usize) -> String {
+        run(self.world.node(node), redis::cmd("CLUSTER").arg("MYID"))
+    }
+
+    fn set(&self, node: usize, state: &str, id: &str) {
+        let mut command = redis::cmd("CLUSTER");
+        command.arg("SETSLOT").arg(self.slot).arg(state).arg(id);
+        let done: String = run(self.world.node(node), &mut command);
+        assert_eq!(done, "OK");
+    }
+}
+
+pub(crate) fn run<T: redis::FromRedisValue>(node: &RedisServer, command: &mut redis::Cmd) -> T {
     let mut connection = node.client().get_connection().expect("connects");
     command.query(&mut connection).expect("answers")
 }
 
-fn keys_of(stream: &str) -> Vec<String> {
+pub(crate) fn keys_of(stream: &str) -> Vec<String> {
     let times = producer_client::RoutingTimes {
         refresh_interval: LIMIT,
         lease: LIMIT,

@@ -103,21 +103,28 @@ fn respond(answer: &Answer) -> Response {
     response
 }
 
-/// Routing of `orders` to these stream keys.
+/// Routing of `orders` to these stream keys, in generations that are not told.
 pub(crate) fn routing(metadata_version: u64, stream_keys: &[&str]) -> Routing {
-    let shard = |(shard_index, stream_key): (u32, &&str)| RoutedShard {
-        shard_index,
-        stream_key: (*stream_key).to_owned(),
-        redis_slot: 0,
-        generation: None,
-    };
+    let shards: Vec<_> = stream_keys.iter().map(|key| (*key, None)).collect();
+    routing_in(metadata_version, &shards)
+}
+
+/// Routing of `orders` to these stream keys in these generations.
+pub(crate) fn routing_in(metadata_version: u64, shards: &[(&str, Option<u64>)]) -> Routing {
+    let shard =
+        |(shard_index, (stream_key, generation)): (u32, &(&str, Option<u64>))| RoutedShard {
+            shard_index,
+            stream_key: (*stream_key).to_owned(),
+            redis_slot: 0,
+            generation: *generation,
+        };
     Routing {
         stream_prefix: "orders".to_owned(),
         consumer_group: "orders".to_owned(),
         metadata_version,
-        shard_count: u32::try_from(stream_keys.len()).expect("few"),
+        shard_count: u32::try_from(shards.len()).expect("few"),
         stream_key_pattern: protocol::stream_key_pattern("orders"),
-        shards: (0..).zip(stream_keys).map(shard).collect(),
+        shards: (0..).zip(shards).map(shard).collect(),
         routing_lease_ms: None,
     }
 }

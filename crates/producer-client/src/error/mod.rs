@@ -1,28 +1,19 @@
-//! What can become of a record that was not published. Redis is judged by its error codes, never by its texts.
+//! What can become of a record that was not published. How Redis' errors are judged is told in `judged`.
+
+mod judged;
+mod problem;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::ShardId;
-use redis::{ErrorKind, RedisError, ServerError};
+use redis::RedisError;
+use stream_lifecycle::InvalidInput;
 
 use crate::router::RefreshError;
 use crate::routing_table::NoShards;
-use crate::streams::AddError;
 
-/// Codes of replies that go away by themselves; nothing was added.
-const TRANSIENT: [&str; 10] = [
-    "LOADING",
-    "READONLY",
-    "CLUSTERDOWN",
-    "TRYAGAIN",
-    "MASTERDOWN",
-    "NOREPLICAS",
-    "MISCONF",
-    "BUSY",
-    "MOVED",
-    "ASK",
-];
+pub use problem::ShardProblem;
 
 /// Why a record was not published, or may not have been.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -31,6 +22,9 @@ pub enum PublishError {
     /// The record has no fields, and Redis stores none such.
     #[error("a record needs at least one field")]
     NoFields,
+    /// The record or the event id breaks a limit of exact publication; nothing was sent.
+    #[error(transparent)]
+    Invalid(#[from] InvalidInput),
     /// The producer is closed.
     #[error("the producer is closed")]
     Closed,
@@ -90,6 +84,47 @@ pub enum PublishError {
         /// Version of the routing that named it.
         metadata_version: u64,
     },
+    /// The shard does not take exact publications, although the routing is fresh. Nothing was added.
+    #[error(
+        "shard {shard} at {stream_key} took nothing as of version {metadata_version} of the routing: {problem}"
+    )]
+    ShardUnusable {
+        /// The shard.
+        shard: ShardId,
+        /// Key of its stream.
+        stream_key: String,
+        /// Version of the routing that named it.
+        metadata_version: u64,
+        /// What is wrong with it, and what to do.
+        problem: ShardProblem,
+    },
+    /// The shard does not take exact publications, and whether the routing changed could not be learnt. Nothing was added.
+    #[error(
+        "shard {shard} at {stream_key} took nothing as of version {metadata_version} of the routing, and newer routing cannot be had: {problem}"
+    )]
+    ShardStale {
+        /// The shard.
+        shard: ShardId,
+        /// Key of its stream.
+        stream_key: String,
+        /// Version of the routing that named it.
+        metadata_version: u64,
+        /// What is wrong with it.
+        problem: ShardProblem,
+        /// What asking again came to.
+        #[source]
+        source: Arc<RefreshError>,
+    },
+    /// The event id was used for other fields: give every event an id of its own. This record was not added.
+    #[error(
+        "the event id was used for other fields, which are record {original} of {stream_key}: give each event an id of its own"
+    )]
+    EventIdTaken {
+        /// Key of the stream.
+        stream_key: String,
+        /// Id of the record that was made with it.
+        original: String,
+    },
     /// Redis cannot take it now.
     #[error("Redis answers {code}: {message}")]
     Busy {
@@ -136,17 +171,24 @@ pub enum PublishError {
 }
 
 impl PublishError {
-    /// Whether publishing the same record again may succeed. After [`Self::Ambiguous`] it may then be there twice.
+    /// Whether publishing the same record again may succeed. After [`Self::Ambiguous`] it may then be there twice, unless
+    /// it is published by [`publish_once`](crate::Producer::publish_once) with the same event id.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::NoFields | Self::Closed | Self::Refused { .. } => false,
+            Self::NoFields
+            | Self::Invalid(_)
+            | Self::Closed
+            | Self::EventIdTaken { .. }
+            | Self::Refused { .. } => false,
             Self::NoRouting { source } => source.is_retryable(),
             Self::NoShards(_)
             | Self::NoGroup { .. }
             | Self::RoutingExpired { .. }
             | Self::StaleRoute { .. }
             | Self::NoRoute { .. }
+            | Self::ShardUnusable { .. }
+            | Self::ShardStale { .. }
             | Self::Busy { .. }
             | Self::OutOfMemory { .. }
             | Self::Unreachable { .. }
@@ -159,119 +201,5 @@ impl PublishError {
     #[must_use]
     pub const fn may_have_been_added(&self) -> bool {
         matches!(self, Self::Ambiguous { .. })
-    }
-}
-
-impl From<AddError> for PublishError {
-    fn from(error: AddError) -> Self {
-        match error {
-            AddError::Rejected(reply) => Self::from(&reply),
-            AddError::Lost { address, source } => Self::Ambiguous { address, source },
-            AddError::Unreachable { address, source } => unreachable_at(address, source),
-        }
-    }
-}
-
-/// No connection; where that is because Redis refused to have one, its code counts.
-fn unreachable_at(address: String, source: RedisError) -> PublishError {
-    if source.kind() == ErrorKind::AuthenticationFailed {
-        let code = source.code().unwrap_or("WRONGPASS").to_owned();
-        return PublishError::Refused {
-            code,
-            message: source.to_string(),
-        };
-    }
-    match source.clone().into_server_errors().as_deref() {
-        Some([(_, reply), ..]) => PublishError::from(reply),
-        _ => PublishError::Unreachable { address, source },
-    }
-}
-
-impl From<&ServerError> for PublishError {
-    fn from(reply: &ServerError) -> Self {
-        let code = reply.code().to_owned();
-        let message = reply.details().unwrap_or_default().to_owned();
-        match code.as_str() {
-            "OOM" => Self::OutOfMemory { message },
-            // A transaction that was dropped for a reason that only its text tells: nothing was added.
-            "EXECABORT" => Self::Busy { code, message },
-            known if TRANSIENT.contains(&known) => Self::Busy { code, message },
-            _ => Self::Refused { code, message },
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-
-    use redis::RedisError;
-
-    use super::{AddError, PublishError};
-
-    fn rejected(code: &str) -> PublishError {
-        let reply = redis::make_extension_error(code.to_owned(), Some("why".to_owned()));
-        let errors = reply.into_server_errors().expect("a server's error");
-        PublishError::from(AddError::Rejected(errors[0].1.clone()))
-    }
-
-    #[test]
-    fn replies_that_go_away_are_retryable_and_add_nothing() {
-        for code in [
-            "LOADING",
-            "READONLY",
-            "CLUSTERDOWN",
-            "TRYAGAIN",
-            "MASTERDOWN",
-            "NOREPLICAS",
-            "MISCONF",
-            "EXECABORT",
-        ] {
-            let error = rejected(code);
-            assert!(
-                matches!(&error, PublishError::Busy { code: told, .. } if told == code),
-                "C08: {error:?}"
-            );
-            assert!(error.is_retryable() && !error.may_have_been_added());
-        }
-    }
-
-    #[test]
-    fn full_memory_is_its_own_retryable_error() {
-        let error = rejected("OOM");
-        assert!(
-            matches!(&error, PublishError::OutOfMemory { message } if message == "why"),
-            "C09: {error:?}"
-        );
-        assert!(error.is_retryable() && !error.may_have_been_added());
-    }
-
-    #[test]
-    fn denials_and_wrong_types_are_permanent() {
-        for code in ["NOPERM", "NOAUTH", "WRONGTYPE", "ERR"] {
-            let error = rejected(code);
-            assert_eq!(
-                error.to_string(),
-                format!("Redis refuses with {code}: why"),
-                "C11"
-            );
-            assert!(!error.is_retryable() && !error.may_have_been_added());
-        }
-    }
-
-    #[test]
-    fn only_a_lost_answer_may_have_been_added() {
-        let source = || RedisError::from(io::Error::from(io::ErrorKind::TimedOut));
-        let address = || "127.0.0.1:6379".to_owned();
-        let lost = PublishError::from(AddError::Lost {
-            address: address(),
-            source: source(),
-        });
-        assert!(lost.may_have_been_added() && lost.is_retryable());
-        let unreachable = PublishError::from(AddError::Unreachable {
-            address: address(),
-            source: source(),
-        });
-        assert!(!unreachable.may_have_been_added() && unreachable.is_retryable());
     }
 }
