@@ -134,12 +134,20 @@ async fn a_half_done_creation_is_finished_by_repeating_it() {
         Some(&ErrorCode::InvalidRequest),
         "the recorded count stands: {error}"
     );
-    // Some of its streams were made by the first attempt.
-    let _: () = redis::cmd("XGROUP")
-        .arg(&["CREATE", "orders:1", "orders", "0", "MKSTREAM"])
-        .query_async(&mut connection)
+    // Somebody puts a key in the way of one of its streams: the others are made.
+    let _: () = connection.set("orders:2", "mine").await.unwrap();
+    let error = daemon
+        .client
+        .create_stream("orders", &four())
         .await
-        .unwrap();
+        .unwrap_err();
+    assert!(error.to_string().contains("orders:2"), "{error}");
+    let (made, mine): (bool, String) = (
+        connection.exists("orders:1").await.unwrap(),
+        connection.get("orders:2").await.unwrap(),
+    );
+    assert_eq!((made, mine.as_str()), (true, "mine"));
+    let _: () = connection.del("orders:2").await.unwrap();
     daemon.create("orders", 4).await;
     for shard in 0..4 {
         let groups: StreamInfoGroupsReply = connection

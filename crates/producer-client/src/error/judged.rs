@@ -48,9 +48,9 @@ impl PublishError {
                 code: "NOPERM".to_owned(),
                 message: what,
             },
-            LifecycleError::KeyConflict { key, found } => Self::Refused {
+            conflict @ LifecycleError::KeyConflict { .. } => Self::Refused {
                 code: "WRONGTYPE".to_owned(),
-                message: format!("the key {key} is taken by a {found}"),
+                message: conflict.to_string(),
             },
             LifecycleError::Refused(source) => Self::Refused {
                 code: source.code().unwrap_or("ERR").to_owned(),
@@ -206,7 +206,7 @@ mod tests {
             },
             LifecycleError::KeyConflict {
                 key: "orders:0".to_owned(),
-                found: "string".to_owned(),
+                found: Some("string".to_owned()),
             },
             LifecycleError::Refused(source()),
         ] {

@@ -60,9 +60,9 @@ impl ShardProblem {
     /// The problem that an error tells, if it is one that fresh routing may help against.
     pub(crate) fn told_by(error: &LifecycleError) -> Option<Self> {
         Some(match error {
-            LifecycleError::NotFound => Self::NoLifecycle,
-            LifecycleError::Sealed => Self::Sealed,
-            LifecycleError::DataLost => Self::StreamLost,
+            LifecycleError::NotFound { .. } => Self::NoLifecycle,
+            LifecycleError::Sealed { .. } => Self::Sealed,
+            LifecycleError::DataLost { .. } => Self::StreamLost,
             LifecycleError::Destroyed { generation }
             | LifecycleError::Expired { generation, .. } => Self::Over {
                 generation: generation.get(),

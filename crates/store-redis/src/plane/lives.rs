@@ -43,7 +43,7 @@ impl RedisPlane {
     ) -> Result<Present, PlaneError> {
         match self.shard(stream, shard)?.open().await {
             Ok(handle) => Ok(Present::Alive(handle)),
-            Err(LifecycleError::NotFound) => Ok(Present::Never),
+            Err(LifecycleError::NotFound { .. }) => Ok(Present::Never),
             Err(
                 LifecycleError::Destroyed { generation, .. }
                 | LifecycleError::Expired { generation, .. },

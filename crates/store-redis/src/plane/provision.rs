@@ -80,6 +80,7 @@ impl RedisPlane {
                 LifecycleError::AlreadyExists { .. }
                 | LifecycleError::Destroyed { .. }
                 | LifecycleError::GenerationMismatch { .. }
+                | LifecycleError::UnexpectedGeneration { .. }
                 | LifecycleError::StillAlive { .. },
             ))
             | None => self.take_as_is(order, shard, names).await,

@@ -65,9 +65,11 @@ impl RedisPlane {
                 },
             }])),
             // Another coordinator was faster.
-            Err(LifecycleError::Destroyed { .. } | LifecycleError::GenerationMismatch { .. }) => {
-                Ok(Retirement::Gone)
-            }
+            Err(
+                LifecycleError::Destroyed { .. }
+                | LifecycleError::GenerationMismatch { .. }
+                | LifecycleError::UnexpectedGeneration { .. },
+            ) => Ok(Retirement::Gone),
             Err(error) => {
                 let key = shard_key(&order.stream, order.shard);
                 Err(failure::of_lifecycle(&key, error))
