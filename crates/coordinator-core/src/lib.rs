@@ -42,6 +42,7 @@ pub mod numbers;
 #[cfg(feature = "planted")]
 pub mod planted;
 pub mod record;
+pub mod resharding;
 pub mod routing;
 pub mod settings;
 pub mod shard_set;

@@ -32,15 +32,10 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
     };
     match (member.state, claim) {
         (MemberState::Active | MemberState::Leaving, EpochClaim::At(_) | EpochClaim::Leave)
-            if is_other_process(&member, heartbeat) || is_superseded(&member, heartbeat) =>
+            if member.instance != heartbeat.instance || is_superseded(&member, heartbeat) =>
         {
-            // Rules H5a and H13: a superseded twin is told nothing.
-            refuse(draft.group(), HeartbeatStatus::Fenced)
-        }
-        (MemberState::Active | MemberState::Leaving, EpochClaim::Leave)
-            if member.instance != heartbeat.instance =>
-        {
-            // Rule H13: whoever names its process does so with its leave; this one is of another process under the same id.
+            // Rules H5a and H13: a superseded twin is told nothing. Whoever names its process does so always: a message without a name is not from a process
+            // that has one, however good its epoch; the store may have lost that another one took the id.
             refuse(draft.group(), HeartbeatStatus::Fenced)
         }
         (MemberState::Active, EpochClaim::Join) => judge_join_of_live(draft, heartbeat, &member),
@@ -201,10 +196,6 @@ pub(super) fn refuse(group: &Group, status: HeartbeatStatus) -> HeartbeatReply {
         metadata_version: group.record.metadata_version,
         ..HeartbeatReply::without_group(status)
     }
-}
-
-fn is_other_process(member: &MemberRecord, heartbeat: &Heartbeat) -> bool {
-    matches!((&member.instance, &heartbeat.instance), (Some(recorded), Some(sent)) if recorded != sent)
 }
 
 fn is_superseded(member: &MemberRecord, heartbeat: &Heartbeat) -> bool {

@@ -1,60 +1,25 @@
 //! What a change of the shard count asks for, carried out in stages: look at the records, do it to the streams, tell the groups. Any
-//! coordinator goes on where another ended. Rules G1, G4, G5 and G10.
+//! coordinator goes on where another ended. What is to be done is planned by the core; rules G1, G4, G5 and G10.
 
 use coordinator_core::evidence::ShardEvidence;
 use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
-use coordinator_core::migration::{Migration, MigrationState};
-use coordinator_core::names::ReshardingId;
+use coordinator_core::names::{GroupId, ReshardingId};
 use coordinator_core::numbers::ShardIndex;
+use coordinator_core::resharding::{GroupView, Plan, plan};
 use coordinator_core::shard_set::ShardSet;
-use coordinator_core::step::Effect;
-use coordinator_core::time::Timestamp;
-use coordinator_core::write::Write;
 
 use super::{Ask, doubt_of};
-use crate::streams::Streams;
 use crate::world::World;
 
 /// How far it is.
 #[derive(Debug)]
 pub(crate) enum Chore {
-    /// What is to be done is known.
-    Do(Plan),
+    /// What is to be done is known, and in which lives the shards were when the records were looked at: what was begun or ended since is not of
+    /// this plan.
+    Do(Plan, Vec<(ShardIndex, u64)>),
     /// It is done; the groups are to be told.
     Tell(Vec<(usize, Ask)>),
-}
-
-/// What is to be done.
-#[derive(Debug)]
-pub(crate) enum Plan {
-    /// Groups do not have the change that others have, or have not taken it back as others have.
-    Join(Vec<(usize, Ask)>),
-    /// Streams are to be made, for all groups (rule G1).
-    Provision {
-        resharding: ReshardingId,
-        /// In which life each shard was when it was looked at: what was made and taken back since is not made again.
-        shards: Vec<(ShardIndex, u64)>,
-    },
-    /// Shards are to be looked at (rule G4).
-    Look {
-        resharding: ReshardingId,
-        shards: ShardSet,
-    },
-    /// Every group asks for shards to be taken away (rule G5).
-    Retire {
-        resharding: ReshardingId,
-        /// Which lives: one that was begun since is another one.
-        streams: Vec<(ShardIndex, Option<u64>)>,
-    },
-}
-
-/// A group as it was looked at: its migrations, and what its record asks for.
-struct Looked {
-    active: Option<Migration>,
-    finished: Vec<(ReshardingId, MigrationState)>,
-    effect: Option<Effect>,
-    doubted_at: Option<Timestamp>,
 }
 
 impl World {
@@ -70,15 +35,16 @@ impl World {
         };
         match it.chore.take() {
             None => {
-                let plan = self.look_for_chores(coordinator);
-                let found = plan.is_some();
-                self.coordinators[coordinator].chore = plan.map(Chore::Do);
-                found
+                let found = self.look_for_chores(coordinator);
+                let is_found = found.is_some();
+                self.coordinators[coordinator].chore =
+                    found.map(|(plan, lives)| Chore::Do(plan, lives));
+                is_found
             }
-            Some(Chore::Do(plan)) => {
+            Some(Chore::Do(plan, lives)) => {
                 self.note("chore", || format!("coordinator {coordinator}: {plan:?}"));
-                let news = if self.is_still_asked(coordinator, &plan) {
-                    self.carry_out(plan)
+                let news = if self.is_still_asked(coordinator, &plan, &lives) {
+                    self.carry_out(plan, &lives)
                 } else {
                     Vec::new()
                 };
@@ -98,72 +64,83 @@ impl World {
 
     /// What is taken away is taken away under the right to change the groups that ask for it: in between they may have taken the shard back, and given it to
     /// somebody (rule G5).
-    fn is_still_asked(&mut self, coordinator: usize, plan: &Plan) -> bool {
-        let Plan::Retire { streams, .. } = plan else {
+    fn is_still_asked(
+        &mut self,
+        coordinator: usize,
+        plan: &Plan,
+        lives: &[(ShardIndex, u64)],
+    ) -> bool {
+        if !matches!(plan, Plan::Retire { .. }) {
             return true;
-        };
+        }
         let now = self.look_for_chores(coordinator);
-        matches!(now, Some(Plan::Retire { streams: now, .. }) if now == *streams)
+        matches!(now, Some((Plan::Retire { .. }, now)) if now == lives)
     }
 
-    fn look_for_chores(&mut self, coordinator: usize) -> Option<Plan> {
-        let looked: Vec<Looked> = (0..self.setup.groups)
+    fn look_for_chores(&mut self, coordinator: usize) -> Option<(Plan, Vec<(ShardIndex, u64)>)> {
+        let looked: Vec<GroupView> = (0..self.setup.groups)
             .map(|group| self.look_at_group(coordinator, group))
             .collect::<Option<_>>()?;
-        let active = earliest(&looked)?.clone();
-        let behind = not_taken_back(&looked, &active);
-        let joins = missing(&looked, &active);
-        for asks in [behind, joins] {
-            if !asks.is_empty() {
-                return Some(Plan::Join(asks));
-            }
-        }
-        plan(&looked, &active, &self.streams)
+        let plan = plan(&looked)?;
+        let shards = match &plan {
+            Plan::Provision { shards, .. } | Plan::Retire { shards, .. } => shards.clone(),
+            Plan::HandOn(_) | Plan::Look { .. } => ShardSet::new(),
+        };
+        let lives = shards
+            .iter()
+            .map(|shard| (shard, self.streams.life(shard.get())));
+        Some((plan, lives.collect()))
     }
 
-    /// Nothing where the store is away or the group has something to record first.
-    fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<Looked> {
+    /// Nothing where the store is away.
+    fn look_at_group(&mut self, coordinator: usize, group: usize) -> Option<GroupView> {
         let snapshot = self.store.load(group, self.now).ok()?;
         let doubted_at = doubt_of(&snapshot);
         let mut clock = self.clock(coordinator, group, snapshot.now);
         clock.doubted_at = clock.doubted_at.max(snapshot.doubted_at);
         // What the work on the group goes by is left alone: it may be in the middle of a decision.
+        let record = std::sync::Arc::clone(&snapshot.record);
         let cached = self.restore(group, snapshot)?;
-        let step = cached.group.decide(clock, &Input::TickDue).ok()?;
-        let is_quiet = step
-            .writes
-            .iter()
-            .all(|write| matches!(write, Write::LeaseSet { .. }));
-        let record = cached.group.record();
-        Some(Looked {
-            active: record.migration.clone(),
-            finished: record
-                .finished_migrations
-                .iter()
-                .map(|migration| (migration.id.clone(), migration.state))
-                .collect(),
-            effect: step.effects.into_iter().next().filter(|_| is_quiet),
+        Some(GroupView {
+            record,
+            effect: cached.group.asks_for(clock),
             doubted_at,
         })
     }
 
-    fn carry_out(&mut self, plan: Plan) -> Vec<(usize, Ask)> {
+    /// The place of a group among those of the world.
+    fn place_of(&self, group: &GroupId) -> Option<usize> {
+        let mut groups = self.streams.groups().iter();
+        groups.position(|known| *known == group.group)
+    }
+
+    fn carry_out(&mut self, plan: Plan, lives: &[(ShardIndex, u64)]) -> Vec<(usize, Ask)> {
         match plan {
-            Plan::Join(news) => news,
-            Plan::Provision { resharding, shards } => {
-                let made = shards
+            Plan::HandOn(hand_on) => {
+                let asks = hand_on.into_iter().filter_map(|it| {
+                    let ask = Ask::Admin {
+                        input: Box::new(it.input),
+                        doubted_at: it.under,
+                    };
+                    Some((self.place_of(&it.group)?, ask))
+                });
+                asks.collect()
+            }
+            Plan::Provision { change, .. } => {
+                let made = lives
                     .iter()
                     .filter(|(shard, life)| self.streams.provision(shard.get(), *life));
-                if made.count() < shards.len() {
+                if made.count() < lives.len() {
                     // Somebody else has gone further: it is to be looked at again.
                     return Vec::new();
                 }
                 self.to_all(&Input::MigrationProvisioned {
-                    resharding,
+                    resharding: change,
                     generations: Generations::default(),
                 })
             }
-            Plan::Look { resharding, shards } => {
+            Plan::Look { change, shards } => {
+                let resharding = change.id;
                 let evidence = shards
                     .iter()
                     .map(|shard| (shard, self.streams.evidence(shard.get())));
@@ -180,12 +157,12 @@ impl World {
                 inputs.iter().flat_map(|input| self.to_all(input)).collect()
             }
             Plan::Retire {
-                resharding,
-                streams,
+                change, are_gone, ..
             } => {
-                let retired = streams
-                    .iter()
-                    .map(|(shard, life)| self.retire(&resharding, *shard, *life));
+                let retired = lives.iter().map(|(shard, life)| {
+                    let life = (!are_gone).then_some(*life);
+                    self.retire(&change, *shard, life)
+                });
                 let inputs: Vec<Input> = retired.collect();
                 inputs.iter().flat_map(|input| self.to_all(input)).collect()
             }
@@ -228,131 +205,4 @@ impl World {
             .map(|group| (group, Ask::Input(Box::new(input.clone()))))
             .collect()
     }
-}
-
-impl Looked {
-    /// How far the group is with a change, if it has it or had it.
-    fn state_of(&self, change: &Migration) -> Option<MigrationState> {
-        let active = self.active.iter().map(|it| (&it.id, it.state));
-        let finished = self.finished.iter().map(|(id, state)| (id, *state));
-        let mut known = active.chain(finished);
-        known
-            .find(|(id, _)| **id == change.id)
-            .map(|(_, state)| state)
-    }
-
-    fn is_through(&self, change: &Migration) -> bool {
-        self.finished.iter().any(|(id, _)| *id == change.id)
-    }
-}
-
-/// The groups that have not taken back a change that another one takes back (rule G8).
-fn not_taken_back(looked: &[Looked], change: &Migration) -> Vec<(usize, Ask)> {
-    let is_back = |state| {
-        matches!(
-            state,
-            MigrationState::RollingBack | MigrationState::RolledBack
-        )
-    };
-    let is_decided = looked
-        .iter()
-        .filter_map(|group| group.state_of(change))
-        .any(is_back);
-    let lags = |group: &Looked| group.state_of(change).is_some_and(|state| !is_back(state));
-    let behind = looked.iter().enumerate();
-    behind
-        .filter(|(_, group)| is_decided && lags(group))
-        .map(|(group, looked)| {
-            let input = Input::RollbackRequested {
-                resharding: change.id.clone(),
-                is_decided: true,
-            };
-            let ask = Ask::Admin {
-                input: Box::new(input),
-                doubted_at: looked.doubted_at,
-            };
-            (group, ask)
-        })
-        .collect()
-}
-
-/// The change to go on with: one that some groups are through with already comes before one that they have begun since.
-fn earliest(looked: &[Looked]) -> Option<&Migration> {
-    let active = || looked.iter().filter_map(|group| group.active.as_ref());
-    let is_over_elsewhere = |migration: &&Migration| {
-        let mut finished = looked.iter().flat_map(|group| &group.finished);
-        finished.any(|(id, _)| *id == migration.id)
-    };
-    active().find(is_over_elsewhere).or_else(|| active().next())
-}
-
-/// Whether a group has the change, or is through with it.
-fn has(group: &Looked, active: &Migration) -> bool {
-    let has = |migration: &Migration| migration.id == active.id;
-    group.active.as_ref().is_some_and(has) || group.is_through(active)
-}
-
-fn missing(looked: &[Looked], active: &Migration) -> Vec<(usize, Ask)> {
-    let lacks = |group: &Looked| group.active.is_none() && !group.is_through(active);
-    let groups = looked.iter().enumerate().filter(|(_, group)| lacks(group));
-    let join = |(group, looked): (usize, &Looked)| {
-        let ask = Ask::Join {
-            resharding: active.id.clone(),
-            target: active.to,
-            doubted_at: looked.doubted_at,
-        };
-        (group, ask)
-    };
-    groups.map(join).collect()
-}
-
-/// What the groups' records ask for, taken together.
-fn plan(looked: &[Looked], active: &Migration, streams: &Streams) -> Option<Plan> {
-    // Rule G1: nothing is made before every group has recorded the change.
-    if !looked.iter().all(|group| has(group, active)) {
-        return None;
-    }
-    let resharding = active.id.clone();
-    let of_it = |group: &&Looked| {
-        let is_it = |migration: &Migration| migration.id == active.id;
-        group.active.as_ref().is_some_and(is_it)
-    };
-    let effects = || {
-        looked
-            .iter()
-            .filter(of_it)
-            .filter_map(|group| group.effect.clone())
-    };
-    let to_make = effects().find_map(|effect| match effect {
-        Effect::Provision { shards, .. } => Some(shards),
-        _ => None,
-    });
-    if let Some(shards) = to_make {
-        let in_life = |shard: ShardIndex| (shard, streams.life(shard.get()));
-        let shards = shards.iter().map(in_life).collect();
-        return Some(Plan::Provision { resharding, shards });
-    }
-    let to_look_at = effects().find_map(|effect| match effect {
-        Effect::ReadDrainEvidence { shards, .. } => Some(shards),
-        _ => None,
-    });
-    if let Some(shards) = to_look_at {
-        return Some(Plan::Look { resharding, shards });
-    }
-    let to_retire = effects().find_map(|effect| match effect {
-        Effect::Retire { shards, .. } => Some(shards),
-        _ => None,
-    });
-    // A group that is through with the change asks for nothing any more.
-    let asks =
-        |group: &Looked| !of_it(&group) || matches!(group.effect, Some(Effect::Retire { .. }));
-    let shards = to_retire.filter(|_| looked.iter().all(asks))?;
-    // Where a group is through with the change, its shards were taken away: what is there now was made anew, and is not this change's.
-    let are_gone = looked.iter().any(|group| group.is_through(active));
-    let of_this_change = |shard: ShardIndex| (!are_gone).then(|| streams.life(shard.get()));
-    let streams = shards.iter().map(|shard| (shard, of_this_change(shard)));
-    Some(Plan::Retire {
-        resharding,
-        streams: streams.collect(),
-    })
 }

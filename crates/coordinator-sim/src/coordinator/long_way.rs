@@ -29,22 +29,22 @@ impl World {
         let (mut writes, mut said): (Vec<Write>, Said) = (Vec::new(), Vec::new());
         let mut doubt = None;
         for ask in asks {
-            let reply = ask.input(&decided, &cached.snapshot).and_then(|input| {
-                match decided.decide(clock, &input) {
-                    Ok(step) => {
-                        decided.apply(&step.writes);
-                        writes.extend(step.writes);
-                        doubt = doubt.max(step.effects.iter().filter_map(doubted).max());
-                        Some(step.reply)
-                    }
-                    Err(rejection) => {
-                        self.note("rejected", || {
-                            format!("coordinator {coordinator}, group {group}: {rejection}")
-                        });
-                        None
-                    }
-                }
-            });
+            let reply =
+                ask.input(&cached.snapshot)
+                    .and_then(|input| match decided.decide(clock, &input) {
+                        Ok(step) => {
+                            decided.apply(&step.writes);
+                            writes.extend(step.writes);
+                            doubt = doubt.max(step.effects.iter().filter_map(doubted).max());
+                            Some(step.reply)
+                        }
+                        Err(rejection) => {
+                            self.note("rejected", || {
+                                format!("coordinator {coordinator}, group {group}: {rejection}")
+                            });
+                            None
+                        }
+                    });
             said.push((ask, reply));
         }
         if writes.is_empty() {

@@ -36,14 +36,14 @@ impl World {
                 Ask::Tick => {
                     let clock = self.clock(coordinator, group, cached.snapshot.now);
                     let step = ask
-                        .input(&cached.group, &cached.snapshot)
+                        .input(&cached.snapshot)
                         .and_then(|input| cached.group.decide(clock, &input).ok());
                     if step.is_none_or(|step| !step.writes.is_empty()) {
                         break;
                     }
                     quiet.push((ask.clone(), None));
                 }
-                Ask::Input(_) | Ask::Admin { .. } | Ask::Join { .. } => break,
+                Ask::Input(_) | Ask::Admin { .. } => break,
             }
         }
         let task = &mut self.coordinators[coordinator].tasks[group];

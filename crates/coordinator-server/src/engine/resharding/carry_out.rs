@@ -6,41 +6,36 @@ use coordinator_core::input::Input;
 use coordinator_core::migration::Migration;
 use coordinator_core::names::{ConsumerGroup, ReshardingId, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
+use coordinator_core::resharding::{GroupView, HandOn, Plan, plan};
 use coordinator_core::shard_set::ShardSet;
-use coordinator_core::time::Timestamp;
 use store::{PlaneError, Provision};
 
-use super::Progress;
-use super::look::Looked;
-use super::plan::{HandOn, Plan, plan};
+use super::{LookedAt, Progress};
 use crate::engine::{Engine, EngineError};
 
 impl Engine {
     pub(super) async fn carry_out(
         &self,
         stream: &StreamPrefix,
-        looked: &[Looked],
+        looked: LookedAt,
         to_do: Plan,
     ) -> Result<Progress, EngineError> {
         match to_do {
             Plan::HandOn(hand_on) => self.hand_on(hand_on).await,
             Plan::Provision { change, shards } => self.provision(stream, &change, &shards).await,
             Plan::Look { change, shards } => {
-                let coordinated = coordinated(looked);
-                let now = looked.iter().map(|group| group.now).max();
-                self.look_at_shards(stream, &change, &shards, coordinated, now)
-                    .await
+                self.look_at_shards(stream, &change, &shards, &looked).await
             }
             Plan::Retire {
                 change,
                 shards,
                 are_gone: true,
             } => {
-                self.tell_retired(looked, &change, shards).await?;
+                self.tell_retired(&looked.groups, &change, shards).await?;
                 Ok(Progress::Went)
             }
             Plan::Retire { change, shards, .. } => {
-                self.retire(stream, looked, &change, &shards).await
+                self.retire(stream, &looked.groups, &change, &shards).await
             }
         }
     }
@@ -62,13 +57,13 @@ impl Engine {
         let Some(plane) = &self.0.deps.plane else {
             let looked = self.look_at_stream(stream).await?;
             return self
-                .tell_provisioned(&looked, change, Generations::default())
+                .tell_provisioned(&looked.groups, change, Generations::default())
                 .await;
         };
         let seen = plane.lives(stream, shards).await?;
         let looked = self.look_at_stream(stream).await?;
         let is_still_asked = matches!(
-            plan(&looked),
+            plan(&looked.groups),
             Some(Plan::Provision { change: now, shards: to_make }) if now == *change && to_make == *shards
         );
         if !is_still_asked {
@@ -77,12 +72,15 @@ impl Engine {
         let order = Provision {
             stream: stream.clone(),
             shards: shards.clone(),
-            groups: coordinated(&looked),
+            groups: coordinated(&looked.groups),
             origin: change.as_str().to_owned(),
             seen,
         };
         match plane.provision(&order).await {
-            Ok(generations) => self.tell_provisioned(&looked, change, generations).await,
+            Ok(generations) => {
+                self.tell_provisioned(&looked.groups, change, generations)
+                    .await
+            }
             // Somebody else has gone further: it is to be looked at again.
             Err(PlaneError::OtherLife { .. }) => Ok(Progress::Waits),
             Err(error) => Err(error.into()),
@@ -91,7 +89,7 @@ impl Engine {
 
     async fn tell_provisioned(
         &self,
-        looked: &[Looked],
+        looked: &[GroupView],
         change: &ReshardingId,
         generations: Generations,
     ) -> Result<Progress, EngineError> {
@@ -109,9 +107,9 @@ impl Engine {
         stream: &StreamPrefix,
         change: &Migration,
         shards: &ShardSet,
-        coordinated: Vec<ConsumerGroup>,
-        now: Option<Timestamp>,
+        looked: &LookedAt,
     ) -> Result<Progress, EngineError> {
+        let coordinated = coordinated(&looked.groups);
         let evidence = match &self.0.deps.plane {
             // Rule G11.
             None => shards
@@ -120,7 +118,7 @@ impl Engine {
                 .collect(),
             Some(plane) => {
                 let lease = self.0.resharding.routing_lease;
-                if now.is_some_and(|now| change.updated_at.plus(lease) <= now) {
+                if change.updated_at.plus(lease) <= looked.now {
                     plane.seal(stream, shards).await?;
                 }
                 readable(stream, plane.evidence(stream, shards).await)
@@ -144,10 +142,10 @@ impl Engine {
             coordinated,
         };
         let looked = self.look_at_stream(stream).await?;
-        self.tell_all(&looked, &observed).await?;
+        self.tell_all(&looked.groups, &observed).await?;
         // A group that has gone further, and thinks a shard empty that is not, is to read it again (rule G5).
         for input in &refused {
-            self.tell_all(&looked, input).await?;
+            self.tell_all(&looked.groups, input).await?;
         }
         Ok(if is_drained {
             Progress::Went
@@ -158,7 +156,7 @@ impl Engine {
 
     pub(super) async fn tell_retired(
         &self,
-        looked: &[Looked],
+        looked: &[GroupView],
         change: &ReshardingId,
         shards: ShardSet,
     ) -> Result<(), EngineError> {
@@ -171,7 +169,7 @@ impl Engine {
 
     pub(super) async fn tell_all(
         &self,
-        looked: &[Looked],
+        looked: &[GroupView],
         input: &Input,
     ) -> Result<(), EngineError> {
         for group in looked {
@@ -186,7 +184,7 @@ impl Engine {
 }
 
 /// The consumer groups that coordinators know of a stream.
-pub(super) fn coordinated(looked: &[Looked]) -> Vec<ConsumerGroup> {
+pub(super) fn coordinated(looked: &[GroupView]) -> Vec<ConsumerGroup> {
     let groups = looked.iter().map(|group| group.record.id.group.clone());
     groups.collect()
 }

@@ -2,14 +2,9 @@
 
 use std::sync::Arc;
 
-use coordinator_core::Group;
 use coordinator_core::input::Input;
-use coordinator_core::migration::{Migration, MigrationState};
-use coordinator_core::names::ReshardingId;
-use coordinator_core::record::GroupRecord;
-use coordinator_core::step::Effect;
+use coordinator_core::resharding::GroupView;
 use coordinator_core::time::{Clock, Timestamp};
-use coordinator_core::write::Write;
 
 use crate::engine::EngineError;
 use crate::engine::change;
@@ -18,43 +13,9 @@ use crate::engine::group_task::{Ask, GroupTask};
 /// A group that was looked at.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Looked {
-    pub(super) record: Arc<GroupRecord>,
-    /// What it asks for; nothing while it has something to record first.
-    pub(super) effect: Option<Effect>,
-    /// Under which doubt it was looked at (rule C8).
-    pub(super) doubted_at: Option<Timestamp>,
+    pub(super) view: GroupView,
     /// The store's time.
     pub(super) now: Timestamp,
-}
-
-impl Looked {
-    /// The change under way.
-    pub(super) fn active(&self) -> Option<&Migration> {
-        self.record.migration.as_ref()
-    }
-
-    /// How far the group is with a change, if it has it or had it.
-    pub(super) fn state_of(&self, change: &ReshardingId) -> Option<MigrationState> {
-        let finished = self.record.finished_migrations.iter();
-        let mut known = self.record.migration.iter().chain(finished);
-        known.find(|it| it.id == *change).map(|it| it.state)
-    }
-
-    /// Whether the group is through with a change.
-    pub(super) fn is_through(&self, change: &ReshardingId) -> bool {
-        let mut finished = self.record.finished_migrations.iter();
-        finished.any(|it| it.id == *change)
-    }
-}
-
-/// What a group asks for, unless time alone changes something in it.
-pub(super) fn asks_for(group: &Group, clock: Clock) -> Option<Effect> {
-    let step = group.decide(clock, &Input::TickDue).ok()?;
-    let is_quiet = step
-        .writes
-        .iter()
-        .all(|write| matches!(write, Write::LeaseSet { .. }));
-    step.effects.into_iter().next().filter(|_| is_quiet)
 }
 
 impl GroupTask {
@@ -74,10 +35,13 @@ impl GroupTask {
         let clock = self.look_clock().await?;
         let doubted_at = self.latest_doubt();
         let cached = self.cached.as_ref().ok_or(EngineError::GroupNotFound)?;
-        Ok(Looked {
+        let view = GroupView {
             record: Arc::clone(&cached.snapshot.record),
-            effect: asks_for(&cached.group, clock),
+            effect: cached.group.asks_for(clock),
             doubted_at,
+        };
+        Ok(Looked {
+            view,
             now: clock.now,
         })
     }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use coordinator_core::input::Input;
 use coordinator_core::names::{GroupId, ReshardingId, StreamPrefix};
+use coordinator_core::resharding::GroupView;
 use coordinator_core::shard_set::ShardSet;
-use coordinator_core::step::Effect;
 use coordinator_core::time::Clock;
 use store::{Begun, GroupLock, Lives, Retire, Retirement, Snapshot};
 
 use super::Progress;
 use super::carry_out::coordinated;
-use super::look::{Looked, asks_for};
 use crate::engine::group_task::Cached;
 use crate::engine::{Engine, EngineError};
 
@@ -22,7 +21,7 @@ impl Engine {
     pub(super) async fn retire(
         &self,
         stream: &StreamPrefix,
-        looked: &[Looked],
+        looked: &[GroupView],
         change: &ReshardingId,
         shards: &ShardSet,
     ) -> Result<Progress, EngineError> {
@@ -40,7 +39,7 @@ impl Engine {
         let news = outcome?;
         let looked = self.look_at_stream(stream).await?;
         for input in &news {
-            self.tell_all(&looked, input).await?;
+            self.tell_all(&looked.groups, input).await?;
         }
         Ok(if news.is_empty() {
             Progress::Waits
@@ -97,16 +96,14 @@ impl Engine {
         for snapshot in rights.iter().filter_map(|right| right.snapshot.as_ref()) {
             looked.push(self.look_at_snapshot(snapshot).await?);
         }
-        let agrees = |group: &Looked| match group.active().filter(|it| it.id == *change) {
-            Some(_) => {
-                matches!(&group.effect, Some(Effect::Retire { shards: asked, .. }) if shards.is_subset(asked))
-            }
-            None => false,
-        };
         let Some(plane) = &self.0.deps.plane else {
             return Ok(Vec::new());
         };
-        if looked.is_empty() || !looked.iter().all(agrees) {
+        if looked.is_empty()
+            || !looked
+                .iter()
+                .all(|group| group.asks_to_retire(change, shards))
+        {
             return Ok(Vec::new());
         }
         let mut retired = Vec::new();
@@ -139,18 +136,17 @@ impl Engine {
         Ok(news)
     }
 
-    async fn look_at_snapshot(&self, snapshot: &Snapshot) -> Result<Looked, EngineError> {
+    async fn look_at_snapshot(&self, snapshot: &Snapshot) -> Result<GroupView, EngineError> {
         let Cached { snapshot, group } = Cached::new(self, snapshot.clone())?;
         let clock = self.0.watchtower.clock(snapshot.now).await?;
         let clock = Clock {
             doubted_at: self.doubt_of(&snapshot),
             ..clock
         };
-        Ok(Looked {
+        Ok(GroupView {
             record: Arc::clone(&snapshot.record),
-            effect: asks_for(&group, clock),
+            effect: group.asks_for(clock),
             doubted_at: clock.doubted_at,
-            now: clock.now,
         })
     }
 }
