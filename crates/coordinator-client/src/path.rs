@@ -1,7 +1,10 @@
 //! Paths of the API. Names are percent-encoded, each as one segment.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use protocol::{NameError, check_consumer_group, check_member_id, check_stream_prefix};
+use protocol::{
+    MessageQuery, NameError, PageDirection, check_consumer_group, check_member_id,
+    check_stream_prefix,
+};
 
 use crate::ClientError;
 
@@ -49,26 +52,69 @@ pub(crate) fn monitored_group(
     ))
 }
 
+/// `/coord/v1/streams/{p}/groups/{g}/migrations/{id}`
+pub(crate) fn migration(
+    stream_prefix: &str,
+    consumer_group: &str,
+    resharding_id: &str,
+) -> Result<String, ClientError> {
+    let id = encoded("reshardingId", resharding_id)?;
+    Ok(format!(
+        "{}/migrations/{id}",
+        group(stream_prefix, consumer_group)?
+    ))
+}
+
+/// `/coord/v1/monitoring/streams/{p}/groups/{g}/shards/{i}/messages?direction=&cursor=&limit=`
+pub(crate) fn messages(
+    stream_prefix: &str,
+    consumer_group: &str,
+    shard_index: u32,
+    query: &MessageQuery,
+) -> Result<String, ClientError> {
+    let group = monitored_group(stream_prefix, consumer_group)?;
+    let direction = match query.direction {
+        PageDirection::Forward => "FORWARD",
+        PageDirection::Backward => "BACKWARD",
+    };
+    let cursor = query.cursor.as_deref().map_or_else(String::new, |cursor| {
+        format!("&cursor={}", utf8_percent_encode(cursor, SEGMENT))
+    });
+    Ok(format!(
+        "{group}/shards/{shard_index}/messages?direction={direction}{cursor}&limit={}",
+        query.limit
+    ))
+}
+
 fn segment(
     field: &'static str,
     name: &str,
     check: fn(&str) -> Result<(), NameError>,
 ) -> Result<String, ClientError> {
-    let refuse = |reason| ClientError::InvalidName {
-        field,
-        name: name.to_owned(),
-        reason,
-    };
-    check(name).map_err(|error| refuse(error.problem.to_string()))?;
-    if name == "." || name == ".." {
-        return Err(refuse("cannot be a path segment of a URL".to_owned()));
+    check(name).map_err(|error| refusal(field, name, error.problem.to_string()))?;
+    encoded(field, name)
+}
+
+/// A name as one segment; what the name may be is the coordinator's to say.
+fn encoded(field: &'static str, name: &str) -> Result<String, ClientError> {
+    if matches!(name, "" | "." | "..") {
+        let reason = "cannot be a path segment of a URL".to_owned();
+        return Err(refusal(field, name, reason));
     }
     Ok(utf8_percent_encode(name, SEGMENT).to_string())
 }
 
+fn refusal(field: &'static str, name: &str, reason: String) -> ClientError {
+    ClientError::InvalidName {
+        field,
+        name: name.to_owned(),
+        reason,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{group, heartbeat, stream};
+    use super::{group, heartbeat, migration, stream};
 
     #[test]
     fn names_are_encoded_as_one_segment() {
@@ -92,6 +138,21 @@ mod tests {
             stream("...").expect("three dots are a name"),
             "/coord/v1/streams/..."
         );
+    }
+
+    #[test]
+    fn the_id_of_a_change_is_one_segment_and_never_nothing() {
+        assert_eq!(
+            migration("orders", "billing", "../x").expect("an id"),
+            "/coord/v1/streams/orders/groups/billing/migrations/..%2Fx"
+        );
+        for id in ["", ".", ".."] {
+            let error = migration("orders", "billing", id).expect_err("is refused");
+            assert_eq!(
+                error.to_string(),
+                format!("reshardingId `{id}`: cannot be a path segment of a URL")
+            );
+        }
     }
 
     #[test]

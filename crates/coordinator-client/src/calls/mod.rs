@@ -5,3 +5,4 @@ mod member;
 mod monitoring;
 mod probes;
 mod producer;
+mod resharding;

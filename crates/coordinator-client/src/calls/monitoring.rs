@@ -1,6 +1,9 @@
 //! Calls of operators and dashboards that only look.
 
-use protocol::{Assignments, Compatibility, Group, GroupList, Health, MemberList, Session};
+use protocol::{
+    Assignments, Compatibility, Group, GroupList, Health, MemberList, MessagePage, MessageQuery,
+    Offsets, Session,
+};
 
 use crate::client::CoordinatorClient;
 use crate::error::ClientError;
@@ -98,5 +101,62 @@ impl CoordinatorClient {
     ) -> Result<Assignments, ClientError> {
         let group = path::monitored_group(stream_prefix, consumer_group)?;
         self.ask(Call::get(format!("{group}/assignments"))).await
+    }
+
+    /// Where each shard's stream stands, as Redis tells it now. What is not known is `None`, never 0.
+    ///
+    /// ```no_run
+    /// # async fn example(client: coordinator_client::CoordinatorClient) -> Result<(), coordinator_client::ClientError> {
+    /// for shard in client.offsets("orders", "billing").await?.shards {
+    ///     println!("{}: {:?} left to do, {:?} in the stream", shard.stream_key, shard.backlog, shard.stream_length);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ClientError::Api`] with `GROUP_NOT_FOUND`; with `REDIS_NOT_CONFIGURED` where the coordinator has no Redis of shard streams.
+    pub async fn offsets(
+        &self,
+        stream_prefix: &str,
+        consumer_group: &str,
+    ) -> Result<Offsets, ClientError> {
+        let group = path::monitored_group(stream_prefix, consumer_group)?;
+        self.ask(Call::get(format!("{group}/offsets"))).await
+    }
+
+    /// A page of what is in a shard's stream. Looking delivers nothing to anyone. The `next_cursor` of a page is the `cursor` of the one after it.
+    ///
+    /// ```no_run
+    /// use protocol::{MessageQuery, PageDirection};
+    ///
+    /// # async fn example(client: coordinator_client::CoordinatorClient) -> Result<(), coordinator_client::ClientError> {
+    /// let mut query = MessageQuery { direction: PageDirection::Forward, cursor: None, limit: 100 };
+    /// loop {
+    ///     let page = client.messages("orders", "billing", 3, &query).await?;
+    ///     for record in page.records {
+    ///         println!("{}: {} fields", record.record_id, record.fields.len());
+    ///     }
+    ///     query.cursor = page.next_cursor;
+    ///     if query.cursor.is_none() {
+    ///         break;
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ClientError::Api`] with `GROUP_NOT_FOUND`; with `NOT_FOUND` for a shard that the stream does not have; with `INVALID_REQUEST` for a limit that is
+    /// not 1 to [`protocol::MESSAGE_LIMIT_MAX`]; with `REDIS_NOT_CONFIGURED` where the coordinator has no Redis of shard streams.
+    pub async fn messages(
+        &self,
+        stream_prefix: &str,
+        consumer_group: &str,
+        shard_index: u32,
+        query: &MessageQuery,
+    ) -> Result<MessagePage, ClientError> {
+        let path = path::messages(stream_prefix, consumer_group, shard_index, query)?;
+        self.ask(Call::get(path)).await
     }
 }

@@ -3,5 +3,6 @@
 mod failover;
 mod refusals;
 mod requests;
+mod resharding;
 mod server;
 mod settings;

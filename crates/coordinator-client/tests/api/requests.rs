@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Seen, Server, fixture};
 
-async fn golden(name: &str) -> (Server, CoordinatorClient) {
+pub(crate) async fn golden(name: &str) -> (Server, CoordinatorClient) {
     let server = Server::answering(200, fixture(name)).await;
     let client = CoordinatorClient::builder([server.url.as_str()])
         .credentials(Credentials::bearer("t-1"))
@@ -21,7 +21,7 @@ async fn golden(name: &str) -> (Server, CoordinatorClient) {
 }
 
 #[track_caller]
-fn assert_sent(server: &Server, method: &str, target: &str, body: Value) {
+pub(crate) fn assert_sent(server: &Server, method: &str, target: &str, body: Value) {
     let expected = Seen {
         method: method.to_owned(),
         target: target.to_owned(),
