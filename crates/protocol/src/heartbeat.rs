@@ -171,6 +171,21 @@ pub struct Assignment {
     pub pending_shards: Vec<ShardId>,
     /// Version of the metadata this was taken from.
     pub metadata_version: u64,
+    /// Where the assigned shards are read; sorted. Only those whose streams' lives are told apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shard_streams: Vec<AssignedStream>,
+}
+
+/// Where an assigned shard is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AssignedStream {
+    /// Position of the shard.
+    pub shard_index: u32,
+    /// Key of its stream.
+    pub stream_key: String,
+    /// Which life of the stream this is, counted from 1.
+    pub generation: u64,
 }
 
 /// What a client does with the answer.

@@ -47,8 +47,8 @@ pub use grafana::{
 };
 pub use group::{Group, GroupList, GroupState};
 pub use heartbeat::{
-    Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, JOIN_EPOCH, LEAVE_EPOCH,
-    RevokeState, RevokingShard, RuntimeConsumerCapacity, ShardProgress,
+    AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, JOIN_EPOCH,
+    LEAVE_EPOCH, RevokeState, RevokingShard, RuntimeConsumerCapacity, ShardProgress,
 };
 pub use messages::{
     MESSAGE_LIMIT_DEFAULT, MESSAGE_LIMIT_MAX, MessageField, MessagePage, MessageQuery,

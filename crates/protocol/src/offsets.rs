@@ -50,8 +50,20 @@ pub struct ShardOffsets {
     pub group_last_delivered_id: Option<String>,
     /// Delivered and not acknowledged.
     pub pending_count: Option<u64>,
-    /// Not delivered yet.
+    /// Not delivered yet, as Redis counts; null where it can't tell, and where what is in the stream contradicts it (case C25).
     pub lag: Option<u64>,
+    /// Not delivered yet and still there to be; null where that can't be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<u64>,
+    /// What is left to be done: unread and pending together (case C28).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backlog: Option<u64>,
+    /// Records that were trimmed before the group had read them, as far as its readers noticed (case C30).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimmed_unread: Option<u64>,
+    /// Which life of the stream this is, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
     /// Bytes the stream takes.
     pub memory_usage_bytes: Option<u64>,
     /// Live members that own the shard; sorted.

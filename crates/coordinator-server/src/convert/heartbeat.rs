@@ -90,6 +90,7 @@ pub(crate) fn response(
             assigned_shards: shard_ids(&reply.assigned),
             pending_shards: shard_ids(&reply.pending),
             metadata_version: reply.metadata_version.get(),
+            shard_streams: Vec::new(),
         },
         member_lease_ttl_ms: Some(settings.member_lease_ttl().get()),
     }

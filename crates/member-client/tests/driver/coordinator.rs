@@ -154,6 +154,7 @@ async fn heartbeat(
             assigned_shards: assigned.into_iter().map(ShardId::new).collect(),
             pending_shards: vec![],
             metadata_version,
+            shard_streams: Vec::new(),
         },
         member_lease_ttl_ms: Some(script.lease_ms),
     }))

@@ -149,6 +149,7 @@ impl Bench {
                 assigned_shards: shards(assigned),
                 pending_shards: vec![],
                 metadata_version: self.version,
+                shard_streams: Vec::new(),
             },
             member_lease_ttl_ms: Some(LEASE),
         }

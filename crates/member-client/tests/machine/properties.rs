@@ -212,6 +212,7 @@ impl World {
                 assigned_shards: assigned.iter().copied().map(ShardId::new).collect(),
                 pending_shards: vec![],
                 metadata_version: 5,
+                shard_streams: Vec::new(),
             },
             member_lease_ttl_ms: Some(15_000),
         }

@@ -1,8 +1,8 @@
 //! Heartbeats, their answers, and watches.
 
 use protocol::{
-    Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, RevokeState, RevokingShard,
-    RuntimeConsumerCapacity, ShardId, ShardProgress, WatchResponse,
+    AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, RevokeState,
+    RevokingShard, RuntimeConsumerCapacity, ShardId, ShardProgress, WatchResponse,
 };
 
 use crate::case::{AT, Case, defaulted, exact, lenient, shards};
@@ -172,6 +172,11 @@ fn full_response() -> HeartbeatResponse {
             assigned_shards: shards([0, 2]),
             pending_shards: shards([4]),
             metadata_version: 34,
+            shard_streams: vec![AssignedStream {
+                shard_index: 2,
+                stream_key: "orders:2".to_owned(),
+                generation: 3,
+            }],
         },
         member_lease_ttl_ms: Some(15_000),
         ..rejection()
