@@ -5,8 +5,8 @@ mod driver;
 pub mod machine;
 
 pub use driver::{
-    BuildError, Handler, HandlerError, MemberClient, MemberClientBuilder, MetricsSnapshot, Record,
-    RunningClient, StoppedMember,
+    BuildError, Exhausted, Handler, HandlerError, MemberClient, MemberClientBuilder,
+    MetricsSnapshot, Outcome, Record, RunningClient, ShardTrouble, StoppedMember, TroubleKind,
 };
 pub use machine::{Health, StopReason};
 /// The messages that [`machine::Event`] and [`machine::Action`] carry.

@@ -1,0 +1,135 @@
+//! Attempts after the first: counted before they are made, postponed, given up, or the end of the shard for now. What follows
+//! from what is decided elsewhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::step::{self, Step};
+use super::{Order, Worker};
+use crate::driver::record::Record;
+use crate::driver::redis_side::{Reader, Trouble};
+use crate::driver::troubles::TroubleKind;
+
+/// What is known of attempts at a record before the next one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    /// How many were made.
+    pub(super) made: u32,
+    /// When the next one may be made.
+    pub(super) due: Option<Instant>,
+}
+
+/// Whether an attempt is made.
+pub(super) enum Begin {
+    /// It is, and it is counted.
+    Go,
+    /// Something else is done with the record.
+    Instead(Step),
+    /// The entry is pending no more: there is nothing to handle.
+    Gone,
+}
+
+impl Worker {
+    /// Whether attempts outlast the process.
+    pub(super) fn is_durable(&self) -> bool {
+        self.stream.life.is_some()
+    }
+
+    /// Case C21: an attempt that is not the first delivery's is counted before it is made.
+    pub(super) async fn begin(
+        &self,
+        reader: &mut Reader,
+        id: &Arc<str>,
+        made: &mut u32,
+        why: Option<&str>,
+    ) -> Result<Begin, Trouble> {
+        if *made == 0 || !self.is_durable() {
+            return Ok(Begin::Go);
+        }
+        if *made >= self.settings.max_attempts {
+            return Ok(Begin::Instead(step::exhausted(*made, why, &self.settings)));
+        }
+        match self.stream.attempt(reader, id).await? {
+            Some(count) => {
+                *made = count;
+                Ok(Begin::Go)
+            }
+            None => Ok(Begin::Gone),
+        }
+    }
+
+    /// The record is to be handed over again after a pause, which outlasts the process where that is possible. Returns when.
+    pub(super) async fn put_off(
+        &mut self,
+        reader: &mut Reader,
+        record: &Record,
+        (pause, why): (Duration, &str),
+    ) -> Result<Instant, Trouble> {
+        self.counters.retries.increment();
+        tracing::warn!(stream_key = %record.stream_key, id = %record.id, attempt = record.attempt, ?pause, error = %why, "the record was not handled and is handed over again");
+        let due = Instant::now() + pause;
+        if self.settings.unordered.is_none() {
+            self.note_trouble(TroubleKind::HeldUp, Some(&record.id), why);
+            self.state.held = Some((Arc::clone(&record.id), due));
+        }
+        self.stream.postpone(reader, &record.id, pause).await?;
+        Ok(due)
+    }
+
+    /// Moves the record to the dead letters: a copy and the acknowledgement in one step.
+    pub(super) async fn bury(
+        &mut self,
+        reader: &mut Reader,
+        record: &Record,
+        reason: &str,
+    ) -> Result<(), Trouble> {
+        // The attempt just made, or the one that is not made any more, counts in what the dead letter says.
+        self.stream.attempt(reader, &record.id).await?;
+        let lost = self.stream.dead_letter(reader, &record.id, reason).await?;
+        if lost {
+            self.counters.records_lost.increment();
+        } else {
+            self.counters.dead_letters.increment();
+        }
+        tracing::error!(stream_key = %record.stream_key, id = %record.id, reason, lost, "the record is given up");
+        self.note_acked(std::slice::from_ref(&record.id));
+        Ok(())
+    }
+
+    /// The shard stops at this record, for everybody to see, until it is told to end (case C21).
+    pub(super) async fn halt(
+        &mut self,
+        reader: &mut Reader,
+        record: &Record,
+        reason: &str,
+    ) -> Result<(), Trouble> {
+        self.note_trouble(TroubleKind::Halted, Some(&record.id), reason);
+        if self.state.halted.as_ref() != Some(&record.id) {
+            self.counters.shards_halted.increment();
+            tracing::error!(stream_key = %record.stream_key, id = %record.id, reason, "the shard stops at this record");
+            self.state.halted = Some(Arc::clone(&record.id));
+        }
+        self.acknowledge(reader).await?;
+        self.rest(reader, None).await
+    }
+
+    /// Waits until then, or until the worker is told to end, and gives signs of life meanwhile.
+    pub(super) async fn rest(
+        &mut self,
+        reader: &mut Reader,
+        until: Option<Instant>,
+    ) -> Result<(), Trouble> {
+        while !self.duty.is_over() && until.is_none_or(|until| until > Instant::now()) {
+            self.refresh_if_due(reader).await?;
+            let tick = Instant::now() + self.settings.recheck.min(super::REFRESH);
+            let next = until.map_or(tick, |until| until.min(tick));
+            tokio::select! {
+                () = tokio::time::sleep_until(next) => {}
+                () = self.duty.until(Order::Stop) => {}
+            }
+        }
+        Ok(())
+    }
+}
