@@ -142,6 +142,16 @@ pub enum LifecycleError {
         /// How many.
         pending: u64,
     },
+    /// The entry is not pending for the group: acknowledged before, or never given to it.
+    #[error(
+        "the entry {id} is not pending for the group {group}: it was acknowledged, or never delivered"
+    )]
+    NotPending {
+        /// The group.
+        group: String,
+        /// The entry.
+        id: StreamId,
+    },
     /// Another holds the lease.
     #[error("{owner} holds the lease for another {left_ms} ms")]
     LeaseHeld {

@@ -11,12 +11,14 @@ mod wire;
 pub use error::LifecycleError;
 pub use handle::{Handle, LazyHandle, ShardRef};
 pub use model::{
-    Base, ConsumerName, Creation, DrainProof, Draining, Entry, Fence, Fields, Generation,
-    GroupName, Identity, Incarnation, InvalidInput, Keys, MemberEpoch, Naming, OnceKey, OwnerName,
-    Reading, Registration, Retention, ShardState, StreamId, Token, Trim, Ttl,
+    AckedAndDeleted, Attempt, Base, ConsumerName, Creation, DeadLettered, DrainProof, Draining,
+    Entry, Fence, Fields, Generation, GroupName, Identity, Incarnation, InvalidInput, Keys,
+    MemberEpoch, Moved, Naming, OnceKey, OwnerName, Reading, Registration, Rejection, Retention,
+    ShardState, StreamId, Token, Trim, Ttl,
 };
 pub use ops::{
-    Acknowledged, Batch, Claiming, Ensured, GroupStatus, Lease, Page, Published, Record, Removal,
-    ShardAdmin, ShardConsumer, ShardInspect, ShardProducer, ShardRecovery, Status, StreamStatus,
+    Acknowledged, Batch, Claiming, DrainEvidence, Ensured, GroupEvidence, GroupStatus, Lease, Page,
+    Published, Record, Removal, ShardAdmin, ShardConsumer, ShardInspect, ShardProducer,
+    ShardRecovery, ShardRedelivery, Status, StreamStatus,
 };
 pub use wire::{Reconnecting, RedisLink};

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use tokio::sync::OnceCell;
+
 use crate::error::LifecycleError;
-use crate::model::{Base, Identity, Keys, Retention};
-use crate::wire::{Call, RedisLink, Reply, run};
+use crate::model::{Base, GroupName, Identity, Keys, Retention};
+use crate::wire::{Call, RedisLink, Reply, has_command, run};
 
 #[derive(Debug)]
 struct Bound {
@@ -20,6 +22,8 @@ struct Bound {
 pub struct Handle<L> {
     link: L,
     bound: Arc<Bound>,
+    /// Whether the server behind the link knows XACKDEL.
+    knows_xackdel: Arc<OnceCell<bool>>,
 }
 
 impl<L: RedisLink> Handle<L> {
@@ -33,6 +37,7 @@ impl<L: RedisLink> Handle<L> {
                 keys,
                 retention,
             }),
+            knows_xackdel: Arc::default(),
         }
     }
 
@@ -42,11 +47,19 @@ impl<L: RedisLink> Handle<L> {
         Handle {
             link,
             bound: Arc::clone(&self.bound),
+            knows_xackdel: Arc::default(),
         }
     }
 
     pub(crate) const fn link(&self) -> &L {
         &self.link
+    }
+
+    /// Whether the server knows XACKDEL. It is asked once; what it does not tell counts as no, and is asked again.
+    pub(crate) async fn knows_xackdel(&self) -> bool {
+        let asking = || has_command(&self.link, "XACKDEL");
+        let known = self.knows_xackdel.get_or_try_init(asking).await;
+        known.is_ok_and(|known| *known)
     }
 
     pub(crate) async fn run(&self, call: &Call) -> Result<Reply, LifecycleError> {
@@ -71,6 +84,13 @@ impl<L> Handle<L> {
     #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.bound.keys
+    }
+
+    /// The key of the stream with the dead letters of a group ([`ShardRedelivery::dead_letter`](crate::ShardRedelivery::dead_letter)):
+    /// `{base}:dlq:<group>`, with the braces. A plain stream without expiry, which outlives the generation.
+    #[must_use]
+    pub fn dead_letter_key(&self, group: &GroupName) -> String {
+        Keys::dead_letters(self.base(), group)
     }
 
     /// How long things are kept.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::identity::{Identity, Naming};
-use super::names::Base;
+use super::names::{Base, GroupName};
 use super::numbers::{Generation, Incarnation};
 
 /// The five keys of one generation, in the order in which scripts take them.
@@ -61,6 +61,11 @@ impl Keys {
             records: [own("o0"), own("o1")],
             retired: format!("{{{base}}}:retired:{generation}").into(),
         }
+    }
+
+    /// The stream with the dead letters of a group. It belongs to the shard, not to a generation.
+    pub(crate) fn dead_letters(base: &Base, group: &GroupName) -> String {
+        format!("{{{base}}}:dlq:{group}")
     }
 
     /// The five keys of every script.
@@ -122,5 +127,7 @@ mod tests {
         ];
         assert_eq!(keys.five().map(str::to_owned), expected);
         assert_eq!(&*keys.retired, "{orders:3}:retired:1");
+        let letters = Keys::dead_letters(&base, &GroupName::new("billing").unwrap());
+        assert_eq!(letters, "{orders:3}:dlq:billing");
     }
 }

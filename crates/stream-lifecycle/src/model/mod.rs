@@ -7,6 +7,7 @@ mod keys;
 mod names;
 mod numbers;
 mod options;
+mod redelivery;
 mod retention;
 
 pub use entry::{Entry, Fields, StreamId};
@@ -16,6 +17,7 @@ pub use keys::Keys;
 pub use names::{Base, ConsumerName, GroupName, OnceKey, OwnerName};
 pub use numbers::{Fence, Generation, Incarnation, MemberEpoch, Token};
 pub use options::{Creation, DrainProof, Draining, Reading, Registration};
+pub use redelivery::{AckedAndDeleted, Attempt, DeadLettered, Moved, Rejection};
 pub use retention::{Retention, Trim, Ttl};
 
 pub(crate) use invalid::check;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::invalid::{InvalidInput, check};
 
 /// The longest name in bytes.
-const LONGEST_NAME: usize = 128;
+const LONGEST_NAME: usize = 256;
 /// The longest base and the longest key of a publication in bytes.
 const LONGEST_KEY: usize = 512;
 
@@ -55,11 +55,11 @@ macro_rules! names {
 }
 
 names! {
-    /// A consumer group of a stream; at most 128 bytes without control characters.
+    /// A consumer group of a stream; at most 256 bytes without control characters.
     GroupName = "group", LONGEST_NAME;
-    /// A consumer of a group; at most 128 bytes without control characters.
+    /// A consumer of a group; at most 256 bytes without control characters.
     ConsumerName = "consumer", LONGEST_NAME;
-    /// Who holds a recovery lease, or who made a shard; at most 128 bytes without control characters.
+    /// Who holds a recovery lease, or who made a shard; at most 256 bytes without control characters.
     OwnerName = "owner", LONGEST_NAME;
     /// What makes a publication the same when it is repeated; at most 512 bytes without control characters.
     OnceKey = "once_key", LONGEST_KEY;
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn bad_names_are_refused_and_the_problem_is_named() {
-        let long = "x".repeat(129);
+        let long = "x".repeat(257);
         let table = [
             (Base::new("").unwrap_err(), "base: it is empty"),
             (
@@ -136,7 +136,7 @@ mod tests {
             ),
             (
                 ConsumerName::new(&long).unwrap_err(),
-                "consumer: it has 129 bytes, at most 128 are allowed",
+                "consumer: it has 257 bytes, at most 256 are allowed",
             ),
             (
                 OwnerName::new("a\n").unwrap_err(),
@@ -147,6 +147,6 @@ mod tests {
         for (error, expected) in table {
             assert_eq!(error.to_string(), expected);
         }
-        assert!(GroupName::new(&long[..128]).is_ok());
+        assert!(GroupName::new(&long[..256]).is_ok());
     }
 }

@@ -143,7 +143,7 @@ impl<L: RedisLink> Handle<L> {
         acknowledged(counts.into_iter().sum(), sent)
     }
 
-    fn with_registration(&self, call: Call, who: &Registration) -> Call {
+    pub(super) fn with_registration(&self, call: Call, who: &Registration) -> Call {
         call.arg(who.group.as_str())
             .arg(who.consumer.as_str())
             .arg(who.token.to_string())

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 
+use super::evidence::{DrainEvidence, evidence};
 use crate::error::LifecycleError;
 use crate::handle::Handle;
 use crate::model::{Entry, Retention, ShardState, StreamId, check};
@@ -28,6 +29,9 @@ pub struct GroupStatus {
     pub last_delivered: StreamId,
     /// How many entries are not delivered yet, if Redis knows.
     pub lag: Option<u64>,
+    /// How many entries were trimmed or deleted before the group was given them, as far as its reader counted
+    /// ([`refresh_counting`](crate::ShardRedelivery::refresh_counting), case C30). Never reset.
+    pub trimmed_unread: u64,
 }
 
 /// What is known of the stream.
@@ -73,6 +77,13 @@ pub trait ShardInspect: Send + Sync {
     /// # Errors
     /// If the shard is in another life or has none.
     fn status(&self) -> impl Future<Output = Result<Status, LifecycleError>> + Send;
+
+    /// What a drain still waits for, told of every group (rule G4): what [`destroy_if_drained`](crate::ShardAdmin::destroy_if_drained)
+    /// looks at, for people and for whoever decides when to try it. It proves nothing by itself: an entry may come the moment after.
+    ///
+    /// # Errors
+    /// If the generation is over, and [`LifecycleError::KeyConflict`].
+    fn drain_evidence(&self) -> impl Future<Output = Result<DrainEvidence, LifecycleError>> + Send;
 
     /// The first entries from an id on, at most 1,000.
     ///
@@ -126,6 +137,7 @@ fn group(mut row: Reply) -> Result<GroupStatus, LifecycleError> {
         pending: row.number()?,
         last_delivered: row.id()?,
         lag: row.optional_number()?,
+        trimmed_unread: row.number()?,
     })
 }
 
@@ -160,6 +172,11 @@ impl<L: RedisLink> ShardInspect for Handle<L> {
             owner: reply.text()?,
             stream: stream(&mut reply)?,
         })
+    }
+
+    async fn drain_evidence(&self) -> Result<DrainEvidence, LifecycleError> {
+        let call = scripts::EVIDENCE.bound(self.keys(), self.identity());
+        evidence(self.run(&call).await?)
     }
 
     async fn peek(&self, from: StreamId, count: usize) -> Result<Vec<Entry>, LifecycleError> {

@@ -221,18 +221,13 @@ impl<L: RedisLink> ShardRecovery for Handle<L> {
         let mut reply = self.run(&call).await?;
         let next = reply.id()?;
         let (entries, _) = history("claim", reply.value()?)?;
-        let deleted = reply.texts()?;
-        let deleted: Result<Vec<StreamId>, InvalidInput> =
-            deleted.iter().map(|id| id.parse()).collect();
+        let deleted = reply.ids()?;
         let records = entries
             .into_iter()
             .map(|entry| Record::new(self.clone(), lease.group.clone(), entry))
             .collect();
         Ok(Page {
-            batch: Batch {
-                records,
-                deleted: deleted?,
-            },
+            batch: Batch { records, deleted },
             next: (next != StreamId::ZERO).then_some(next),
         })
     }

@@ -55,5 +55,10 @@ else
   redis.call('XGROUP', 'CREATE', KEYS[2], group, cursor, 'ENTRIESREAD', decimal(stream['entries-added'] - left))
 end
 redis.call('HSET', KEYS[3], '#', number, field, number .. '\31' .. cursor)
+-- What the group lost unread stays known; from where it is counted is not.
+local lost = redis.call('HGET', KEYS[3], 'u\31' .. group)
+if lost then
+  redis.call('HSET', KEYS[3], 'u\31' .. group, string.match(lost, '^%d+') .. '\31\31\31\31')
+end
 keep(false)
 return {0, said, cursor}

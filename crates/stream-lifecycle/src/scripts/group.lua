@@ -16,6 +16,11 @@ local function group_of(name)
   end
 end
 
+-- How many entries the group is known to have lost unread.
+local function trimmed_unread(name)
+  return string.match(redis.call('HGET', KEYS[3], 'u\31' .. name) or '0', '^%d+')
+end
+
 -- Refuses a stream or metadata of a wrong type, and a stream that is gone.
 local function unusable()
   local found = kind(KEYS[2])
@@ -30,7 +35,7 @@ end
 local function fenced(group, consumer, token, epoch)
   local found = redis.pcall('HMGET', KEYS[3], 'c\31' .. group .. '\31' .. consumer, 'x\31' .. group)
   if found.err then
-    return conflict({{KEYS[3], 'hash'}}) or found
+    return conflict({{KEYS[3], 'hash'}}) or denied({{'HMGET', KEYS[3], 'f'}}) or found
   end
   if not found[1] then
     return {17, '', ''}

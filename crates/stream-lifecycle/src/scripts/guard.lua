@@ -66,7 +66,8 @@ end
 local function denied(commands)
   for _, command in ipairs(commands) do
     if not redis.acl_check_cmd(unpack(command)) then
-      return {7, command[1] .. ' on ' .. command[2]}
+      local is_part = command[1] == 'XGROUP' or command[1] == 'XINFO'
+      return {7, is_part and command[1] .. ' ' .. command[2] .. ' on ' .. command[3] or command[1] .. ' on ' .. command[2]}
     end
   end
 end

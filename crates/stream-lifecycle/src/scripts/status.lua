@@ -3,7 +3,7 @@ local refused = guard(false)
 if refused and refused[1] < 3 then
   return refused
 end
-refused = conflict({{KEYS[2], 'stream'}})
+refused = conflict({{KEYS[2], 'stream'}, {KEYS[3], 'hash'}})
 if refused then
   return refused
 end
@@ -20,11 +20,7 @@ if state == 'destroyed' or state == 'expired' or kind(KEYS[2]) == 'none' then
   answer[#answer + 1] = ''
   return answer
 end
-local stream = redis.call('XINFO', 'STREAM', KEYS[2])
-local fields = {}
-for index = 1, #stream, 2 do
-  fields[stream[index]] = stream[index + 1]
-end
+local fields = fields_of(redis.call('XINFO', 'STREAM', KEYS[2]))
 answer[#answer + 1] = decimal(fields.length)
 answer[#answer + 1] = fields['last-generated-id']
 answer[#answer + 1] = decimal(fields['entries-added'])
@@ -32,12 +28,9 @@ local groups = redis.call('XINFO', 'GROUPS', KEYS[2])
 answer[#answer + 1] = decimal(#groups)
 local told = {}
 for index = 1, math.min(#groups, tonumber(ARGV[3])) do
-  local group = {}
-  for place = 1, #groups[index], 2 do
-    group[groups[index][place]] = groups[index][place + 1]
-  end
+  local group = fields_of(groups[index])
   told[index] = {group.name, decimal(group.consumers), decimal(group.pending), group['last-delivered-id'],
-    group.lag and group.lag >= 0 and decimal(group.lag) or ''}
+    group.lag and group.lag >= 0 and decimal(group.lag) or '', trimmed_unread(group.name)}
 end
 answer[#answer + 1] = told
 return answer

@@ -2,6 +2,7 @@
 
 mod classify;
 mod link;
+mod probe;
 mod reconnecting;
 mod refusal;
 mod reply;
@@ -11,6 +12,7 @@ pub use link::RedisLink;
 pub use reconnecting::Reconnecting;
 
 pub(crate) use classify::classify;
+pub(crate) use probe::has_command;
 pub(crate) use refusal::accept;
 pub(crate) use reply::{Reply, entries, history, stored_retention, unexpected};
 pub(crate) use script::{Call, run, run_all, scripts};

@@ -83,6 +83,14 @@ fn of_use(reply: &mut Reply) -> Result<LifecycleError, LifecycleError> {
         20 => LifecycleError::LeaseLost {
             latest: reply.optional_number()?,
         },
+        23 => LifecycleError::NotPending {
+            group: reply.text()?,
+            id: reply.id()?,
+        },
+        24 => LifecycleError::MalformedEntry {
+            id: reply.text()?,
+            problem: format!("it has {} fields, too many to be copied", reply.number()?),
+        },
         22 => {
             let text = reply.text()?;
             reply.bad(&text)

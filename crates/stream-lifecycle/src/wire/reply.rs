@@ -91,6 +91,18 @@ impl Reply {
         texts.ok_or_else(|| self.bad("no texts"))
     }
 
+    /// The next value, a list of ids.
+    pub(crate) fn ids(&mut self) -> Result<Vec<StreamId>, LifecycleError> {
+        let texts = self.texts()?.into_iter();
+        let ids: Result<Vec<StreamId>, InvalidInput> = texts.map(|text| text.parse()).collect();
+        ids.map_err(|error| self.bad(&error.to_string()))
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.len() == 0
+    }
+
     /// The next value, a list of outcomes, each in the shape of a whole answer.
     pub(crate) fn outcomes(&mut self) -> Result<Vec<Self>, LifecycleError> {
         let Value::Array(values) = self.value()? else {

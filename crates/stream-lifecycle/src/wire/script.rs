@@ -56,7 +56,8 @@ pub(crate) mod scripts {
         RECREATE = "recreate", WRITES, ["guard", "birth"];
         SEAL = "seal", FREES, ["guard"];
         DESTROY = "destroy", FREES, ["guard"];
-        STATUS = "status", READS, ["guard"];
+        STATUS = "status", READS, ["guard", "group"];
+        EVIDENCE = "evidence", READS, ["guard", "group", "ids"];
         PEEK = "peek", READS, ["guard"];
         SNAPSHOT = "snapshot", READS, ["guard"];
         PUBLISH = "publish", WRITES, ["fast", "guard", "expiry", "add"];
@@ -67,11 +68,17 @@ pub(crate) mod scripts {
         ENSURE_GROUP = "ensure_group", WRITES, ["guard", "expiry", "group", "ids"];
         REGISTER = "register", FREES, ["guard", "expiry", "group"];
         REFRESH = "refresh", FREES, ["guard", "expiry", "group"];
-        ACK = "ack", FREES, ["guard", "expiry", "group", "ids"];
+        ACK = "ack", FREES, ["guard", "expiry", "group", "ids", "settle"];
         DEREGISTER = "deregister", FREES, ["guard", "group"];
         LEASE = "lease", FREES, ["guard", "expiry", "group"];
-        CLAIM = "claim", FREES, ["guard", "group"];
+        CLAIM = "claim", FREES, ["guard", "expiry", "group", "ids", "settle"];
         CLEANUP = "cleanup", FREES, ["guard", "group"];
+        ATTEMPT = "attempt", FREES, ["guard", "expiry", "group", "attempted"];
+        ATTEMPTS = "attempts", READS, ["guard"];
+        POSTPONE = "postpone", FREES, ["guard", "expiry", "group", "attempted"];
+        DEAD_LETTER = "dead_letter", WRITES, ["guard", "expiry", "group", "ids", "settle", "attempted"];
+        ACK_DELETE = "ack_delete", FREES, ["guard", "expiry", "group", "ids", "settle"];
+        REFRESH_COUNTING = "refresh_counting", FREES, ["guard", "expiry", "group", "ids"];
     }
 }
 

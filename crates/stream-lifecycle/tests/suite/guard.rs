@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use stream_lifecycle::{
-    Claiming, Draining, Handle, LifecycleError, Reading, Retention, ShardAdmin, ShardConsumer,
-    ShardInspect, ShardProducer, ShardRecovery, StreamId,
+    Claiming, Draining, Handle, LifecycleError, Reading, Rejection, Retention, ShardAdmin,
+    ShardConsumer, ShardInspect, ShardProducer, ShardRecovery, ShardRedelivery, StreamId,
 };
 
 use crate::support::{
@@ -25,6 +25,32 @@ fn word<T>(outcome: Result<T, LifecycleError>) -> String {
 async fn many_once(handle: &Handle<Link>) -> String {
     let entries = [(once("k"), fields("a")), (once("l"), fields("a"))];
     word(handle.add_all_once(&entries).await.remove(1))
+}
+
+/// The operations on entries that have to be handled again.
+async fn redelivery(handle: &Handle<Link>) -> [(&'static str, String); 6] {
+    let (who, id) = (registration("c", 1, 1), id("1-0"));
+    let rejection = Rejection::new("x");
+    [
+        ("attempt", word(handle.attempt(&who, id).await)),
+        ("attempts", word(handle.attempts(&group("g"), &[id]).await)),
+        (
+            "postpone",
+            word(handle.postpone(&who, id, Duration::ZERO).await),
+        ),
+        (
+            "dead_letter",
+            word(handle.dead_letter(&who, &[id], &rejection).await),
+        ),
+        (
+            "ack_and_delete",
+            word(handle.ack_and_delete(&who, &[id]).await),
+        ),
+        (
+            "refresh_counting",
+            word(handle.refresh_counting(&who, None).await),
+        ),
+    ]
 }
 
 /// Every operation of a handle, with its outcome.
@@ -75,9 +101,11 @@ pub(crate) async fn every_operation(handle: &Handle<Link>) -> BTreeMap<&'static 
     ] {
         outcomes.insert(name, word(outcome));
     }
+    outcomes.extend(redelivery(handle).await);
     outcomes.insert("remove", word(handle.remove(&[id("1-0")]).await));
     outcomes.insert("peek", word(handle.peek(StreamId::ZERO, 1).await));
     outcomes.insert("snapshot", word(handle.snapshot(100).await));
+    outcomes.insert("evidence", word(handle.drain_evidence().await));
     outcomes.insert("ensure_group", word(handle.ensure_group(&group("g")).await));
     outcomes.insert("register", word(handle.register(&who).await));
     outcomes.insert("refresh", word(handle.refresh(&who).await));
@@ -275,7 +303,13 @@ async fn no_script_writes_before_failing() {
                 ("destroy", word(handle.destroy().await)),
             ],
         };
-        for (operation, outcome) in refused {
+        let more = redelivery(&handle).await;
+        let more = more.into_iter().filter(|(operation, _)| match index {
+            1 => *operation != "attempts",
+            2 => true,
+            _ => false,
+        });
+        for (operation, outcome) in refused.into_iter().chain(more) {
             assert_eq!(outcome, "KeyConflict", "{operation} with key {index}");
         }
         assert_eq!(world.dump().await, before, "key {index}");

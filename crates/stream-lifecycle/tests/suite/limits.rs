@@ -12,7 +12,7 @@ use crate::support::{
 #[tokio::test]
 async fn the_largest_inputs_work() {
     let world = World::new().await;
-    let groups = (0..999).map(|number| group(&format!("{number:0>128}")));
+    let groups = (0..999).map(|number| group(&format!("{number:0>256}")));
     let trim = Retention::forever()
         .trim(Trim::Approximate(1 << 40))
         .unwrap();

@@ -3,7 +3,11 @@
 
 mod cluster;
 mod consumers;
+mod counting;
+mod dead_letters;
+mod done_with;
 mod drain;
+mod evidence;
 mod fencing;
 mod guard;
 mod inspection;
@@ -14,6 +18,7 @@ mod permissions;
 mod publication;
 mod random;
 mod recovery;
+mod redelivery;
 mod retention;
 mod sentinel;
 mod servers;

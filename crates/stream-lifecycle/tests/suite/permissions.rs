@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use stream_lifecycle::{
-    Handle, LifecycleError, Retention, ShardAdmin, ShardConsumer, ShardInspect, ShardProducer,
-    ShardRef, StreamId,
+    Handle, LifecycleError, Rejection, Retention, ShardAdmin, ShardConsumer, ShardInspect,
+    ShardProducer, ShardRedelivery, ShardRef, StreamId,
 };
 
 use crate::support::{Link, World, base, creation, fields, group, once, query, read, registration};
@@ -129,6 +129,7 @@ async fn publish_and_consume(world: &World, handle: &Handle<Link>, denial: &str)
         .await
         .check("refresh", limited.refresh(&who).await)
         .await;
+    try_again(world, handle, &limited, (denial, &ids)).await;
     let before = watch().await;
     before
         .check(
@@ -146,6 +147,52 @@ async fn publish_and_consume(world: &World, handle: &Handle<Link>, denial: &str)
         .await;
     handle.ack(&group("g"), &ids).await.unwrap();
     ids
+}
+
+async fn try_again(
+    world: &World,
+    handle: &Handle<Link>,
+    limited: &Handle<Link>,
+    (denial, ids): (&str, &[StreamId]),
+) {
+    let who = registration("c", 1, 1);
+    let watch = async || Watch::new(world, denial).await;
+    let before = watch().await;
+    before
+        .check("attempt", limited.attempt(&who, ids[0]).await)
+        .await;
+    let postponed = watch().await;
+    let delay = Duration::from_millis(1);
+    postponed
+        .check("postpone", limited.postpone(&who, ids[0], delay).await)
+        .await;
+    // From here on there are attempts to be forgotten.
+    handle.attempt(&who, ids[0]).await.unwrap();
+    let counted = watch().await;
+    counted
+        .check(
+            "refresh_counting",
+            limited.refresh_counting(&who, None).await,
+        )
+        .await;
+    let letter = handle.publish(&fields("letter")).await.unwrap();
+    read(handle, "c", 1).await;
+    let before = watch().await;
+    let rejection = Rejection::new("x");
+    before
+        .check(
+            "dead_letter",
+            limited.dead_letter(&who, &[letter], &rejection).await,
+        )
+        .await;
+    let before = watch().await;
+    before
+        .check(
+            "ack_and_delete",
+            limited.ack_and_delete(&who, &[letter]).await,
+        )
+        .await;
+    handle.ack(&group("g"), &[letter]).await.unwrap();
 }
 
 async fn recover_and_remove(world: &World, handle: &Handle<Link>, denial: &str, ids: &[StreamId]) {

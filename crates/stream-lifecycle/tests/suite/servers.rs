@@ -41,7 +41,7 @@ async fn a_read_only_replica_answers_what_only_reads() {
     );
     assert_eq!(copy.peek(StreamId::ZERO, 1).await.unwrap().len(), 1);
     assert_eq!(copy.status().await.unwrap().stream.unwrap().length, 1);
-    let reads = ["peek", "snapshot"];
+    let reads = ["peek", "snapshot", "evidence", "attempts"];
     for (operation, outcome) in every_operation(&copy).await {
         let expected = if reads.contains(&operation) {
             "ok"

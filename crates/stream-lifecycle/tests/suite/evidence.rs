@@ -1,0 +1,104 @@
+//! What a drain still waits for, told of every group without touching anything (rule G4).
+
+use stream_lifecycle::{
+    DrainEvidence, DrainProof, LifecycleError, ShardAdmin, ShardConsumer, ShardInspect,
+    ShardProducer,
+};
+
+use crate::support::{World, creation, fields, group, read};
+
+/// Of each group: name, pending, lag, whether something is unread.
+fn told(evidence: &DrainEvidence) -> Vec<(&str, u64, Option<u64>, bool)> {
+    let rows = evidence.groups.iter();
+    rows.map(|row| (row.name.as_str(), row.pending, row.lag, row.has_unread))
+        .collect()
+}
+
+#[tokio::test]
+async fn each_group_tells_what_is_open_and_nothing_is_touched_g4() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let fresh = handle.drain_evidence().await.unwrap();
+    assert!(!fresh.is_missing);
+    assert_eq!(told(&fresh), [("g", 0, Some(0), false)]);
+    assert!(fresh.groups[0].is_drained(DrainProof::Lag));
+
+    let ids = [
+        handle.publish(&fields("a")).await.unwrap(),
+        handle.publish(&fields("b")).await.unwrap(),
+    ];
+    read(&handle, "c", 2).await;
+    handle.ack(&group("g"), &ids[..1]).await.unwrap();
+    // A group of plain clients counts too.
+    let () = world
+        .query(&["XGROUP", "CREATE", "orders:3", "plain", "0"])
+        .await;
+    let before = world.dump().await;
+    let open = handle.drain_evidence().await.unwrap();
+    assert_eq!(world.dump().await, before);
+    assert_eq!(open.length, 2);
+    let expected = [
+        ("g", 1, Some(0), false),
+        ("plain", 0, open.groups[1].lag, true),
+    ];
+    assert_eq!(told(&open), expected);
+    assert!(
+        open.groups
+            .iter()
+            .all(|row| !row.is_drained(DrainProof::Entries))
+    );
+}
+
+/// Case C25: a lag that is unknown, or below zero, is told as none, and what lies behind the position is told all the same.
+#[tokio::test]
+async fn a_lag_that_is_not_known_is_none_c25() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    handle.publish(&fields("a")).await.unwrap();
+    let last = handle.publish(&fields("b")).await.unwrap();
+    read(&handle, "c", 1).await;
+    handle.remove(&[last]).await.unwrap();
+    let evidence = handle.drain_evidence().await.unwrap();
+    assert_eq!(told(&evidence), [("g", 1, None, false)]);
+    for read in ["0", "9"] {
+        let words = ["XGROUP", "SETID", "orders:3", "g", "0", "ENTRIESREAD", read];
+        let () = world.query(&words).await;
+        let evidence = handle.drain_evidence().await.unwrap();
+        assert!(evidence.groups[0].lag.is_none_or(|lag| lag <= 2));
+        assert!(evidence.groups[0].has_unread);
+    }
+}
+
+#[tokio::test]
+async fn every_one_of_a_thousand_groups_is_told_g4() {
+    let world = World::new().await;
+    let names: Vec<String> = (0..1_000).map(|number| format!("{number:0>256}")).collect();
+    let groups = names.iter().take(999).map(|name| group(name));
+    let handle = world
+        .shard()
+        .create(&creation(1).groups(groups))
+        .await
+        .unwrap();
+    handle.publish(&fields("a")).await.unwrap();
+    let evidence = handle.drain_evidence().await.unwrap();
+    assert_eq!(evidence.groups.len(), 1_000);
+    assert!(evidence.groups.iter().all(|row| row.has_unread));
+    let last = evidence.groups.iter().map(|row| row.name.as_str()).max();
+    assert_eq!(last, Some("g"));
+}
+
+#[tokio::test]
+async fn a_missing_stream_is_told_and_a_generation_that_is_over_refuses_g4() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let () = world.query(&["DEL", "orders:3"]).await;
+    let evidence = handle.drain_evidence().await.unwrap();
+    assert!(evidence.is_missing && evidence.groups.is_empty());
+    let () = world.query(&["SET", "orders:3", "a text"]).await;
+    let error = handle.drain_evidence().await.unwrap_err();
+    assert!(matches!(error, LifecycleError::KeyConflict { .. }));
+    let () = world.query(&["DEL", "orders:3"]).await;
+    handle.destroy().await.unwrap();
+    let error = handle.drain_evidence().await.unwrap_err();
+    assert!(error.is_stale(), "{error}");
+}
