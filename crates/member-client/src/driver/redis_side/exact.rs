@@ -17,8 +17,8 @@ use super::shard_stream::ShardStream;
 const LEASE: Duration = Duration::from_secs(5);
 /// How many pending entries are claimed in one step.
 const CLAIM_PAGE: usize = 100;
-/// How many ids are acknowledged in one step.
-const ACK_PAGE: usize = 1_000;
+/// How many ids one step has at most.
+pub(super) const PAGE: usize = 1_000;
 /// How long a consumer with nothing pending gave no sign of life before it is cleared away (case C17).
 const QUIET: Duration = Duration::from_secs(600);
 
@@ -67,7 +67,7 @@ impl Exact {
     pub(super) async fn acknowledge(&self, ids: &[Arc<str>]) -> Result<usize, Trouble> {
         let ids = parsed(ids)?;
         let mut known = 0;
-        for page in ids.chunks(ACK_PAGE) {
+        for page in ids.chunks(PAGE) {
             known += self.handle.ack_as(&self.registration, page).await?.count;
         }
         Ok(usize::try_from(known).unwrap_or(usize::MAX))
@@ -139,7 +139,7 @@ fn registration(stream: &ShardStream, life: &Life) -> Result<Registration, Inval
     Ok(Registration::new(group, consumer, token, epoch).sole())
 }
 
-fn parsed(ids: &[Arc<str>]) -> Result<Vec<StreamId>, Trouble> {
+pub(super) fn parsed(ids: &[Arc<str>]) -> Result<Vec<StreamId>, Trouble> {
     let ids: Result<Vec<StreamId>, InvalidInput> = ids.iter().map(|id| id.parse()).collect();
     Ok(ids.map_err(LifecycleError::from)?)
 }

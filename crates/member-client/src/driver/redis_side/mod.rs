@@ -10,6 +10,7 @@ mod trouble;
 
 pub(crate) use connector::{Connector, Link};
 pub(crate) use exact::Life;
+pub(crate) use redelivery::{Counted, Deleted};
 pub(crate) use reply::Entry;
 pub(crate) use shard_stream::{Identity, Reader, ShardStream};
 pub(crate) use trouble::Trouble;

@@ -56,6 +56,7 @@ impl From<LifecycleError> for Trouble {
             LifecycleError::KeyConflict { .. }
             | LifecycleError::Denied { .. }
             | LifecycleError::Refused(_)
+            | LifecycleError::MalformedEntry { .. }
             | LifecycleError::Invalid(_) => Self::Refused(Cause::Shard(error)),
             _ => Self::Reconnect(Cause::Shard(error)),
         }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::step::{self, Step};
 use super::{Order, Worker};
 use crate::driver::record::Record;
-use crate::driver::redis_side::{Reader, Trouble};
+use crate::driver::redis_side::{Counted, Reader, Trouble};
 use crate::driver::troubles::TroubleKind;
 
 /// What is known of attempts at a record before the next one.
@@ -25,6 +25,8 @@ pub(super) struct Before {
 pub(super) enum Begin {
     /// It is, and it is counted.
     Go,
+    /// Not yet, by Redis' clock.
+    Wait(Duration),
     /// Something else is done with the record.
     Instead(Step),
     /// The entry is pending no more: there is nothing to handle.
@@ -51,13 +53,15 @@ impl Worker {
         if *made >= self.settings.max_attempts {
             return Ok(Begin::Instead(step::exhausted(*made, why, &self.settings)));
         }
-        match self.stream.attempt(reader, id).await? {
-            Some(count) => {
+        Ok(match self.stream.attempt(reader, id).await? {
+            Some(Counted::Attempt(count)) => {
                 *made = count;
-                Ok(Begin::Go)
+                Begin::Go
             }
-            None => Ok(Begin::Gone),
-        }
+            Some(Counted::Wait(pause)) => Begin::Wait(pause),
+            Some(Counted::Gone) => Begin::Gone,
+            None => Begin::Go,
+        })
     }
 
     /// The record is to be handed over again after a pause, which outlasts the process where that is possible. Returns when.
@@ -87,13 +91,13 @@ impl Worker {
     ) -> Result<(), Trouble> {
         // The attempt just made, or the one that is not made any more, counts in what the dead letter says.
         self.stream.attempt(reader, &record.id).await?;
-        let lost = self.stream.dead_letter(reader, &record.id, reason).await?;
-        if lost {
-            self.counters.records_lost.increment();
-        } else {
+        let is_copied = self.stream.dead_letter(reader, &record.id, reason).await?;
+        if is_copied {
             self.counters.dead_letters.increment();
+        } else {
+            self.counters.records_lost.increment();
         }
-        tracing::error!(stream_key = %record.stream_key, id = %record.id, reason, lost, "the record is given up");
+        tracing::error!(stream_key = %record.stream_key, id = %record.id, reason, is_copied, "the record is given up");
         self.note_acked(std::slice::from_ref(&record.id));
         Ok(())
     }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use super::again::{Before, Begin};
 use super::recovery::Known;
 use super::step::{self, Step};
 use super::{Order, Worker};
 use crate::driver::handler::{HandlerError, Outcome};
 use crate::driver::record::{Fields, Record};
-use crate::driver::redis_side::{Entry, Reader, Trouble};
+use crate::driver::redis_side::{Deleted, Entry, Reader, Trouble};
 use crate::machine::Event;
 
 /// What became of one call of the handler.
@@ -101,6 +103,10 @@ impl Worker {
                 Begin::Gone => {
                     self.counters.acks_unknown.increment();
                     return Ok(true);
+                }
+                Begin::Wait(pause) => {
+                    before.due = Some(Instant::now() + pause);
+                    continue;
                 }
                 Begin::Instead(step) => step,
                 Begin::Go => {
@@ -216,7 +222,7 @@ impl Worker {
             () = self.duty.until(Order::Abandon) => return Ok(()),
         };
         match done {
-            Ok((known, deleted)) => {
+            Ok(Deleted { known, deleted }) => {
                 self.counters.records_deleted.add(deleted);
                 self.note_sent(&waiting.deleting, known);
                 Ok(())

@@ -81,6 +81,8 @@ pub(crate) struct State {
     is_fine: bool,
     /// How many new entries were given since the last sign of life; unknown after a read that was given up.
     delivered: Option<u64>,
+    /// How many entries are known as trimmed unread, once that was asked.
+    trimmed: Option<u64>,
     /// When the last sign of life was given.
     refreshed: Option<Instant>,
     /// The entry that is not to be handled yet, and until when.
@@ -237,8 +239,20 @@ impl Worker {
         if known.is_some_and(|at| at.elapsed() < interval) {
             return Ok(());
         }
+        if self.state.trimmed.is_none() {
+            self.state.trimmed = self.stream.trimmed_before(reader).await?;
+        }
         let trimmed = self.stream.refresh(reader, self.state.delivered).await?;
-        self.counters.trimmed_unread.add(trimmed);
+        if let (Some(before), Some(trimmed)) = (self.state.trimmed, trimmed)
+            && trimmed > before
+        {
+            let more = trimmed - before;
+            self.counters
+                .trimmed_unread
+                .add(usize::try_from(more).unwrap_or(usize::MAX));
+            tracing::warn!(stream_key = %self.stream.key, entries = more, "entries were trimmed before they were read");
+            self.state.trimmed = Some(trimmed);
+        }
         (self.state.delivered, self.state.refreshed) = (Some(0), Some(Instant::now()));
         Ok(())
     }

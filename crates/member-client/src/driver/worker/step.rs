@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::driver::handler::{HandlerError, Outcome};
 use crate::driver::settings::{Exhausted, WorkerSettings};
 
+/// The longest pause, a year.
+const LONGEST_PAUSE: Duration = Duration::from_secs(365 * 24 * 3_600);
+
 /// What is done with a record next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -51,6 +54,7 @@ pub(super) fn after(
     if is_durable && made >= settings.max_attempts {
         return exhausted(made, Some(&why), settings);
     }
+    let pause = pause.min(LONGEST_PAUSE);
     Step::Again { pause, why }
 }
 

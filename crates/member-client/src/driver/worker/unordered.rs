@@ -200,6 +200,7 @@ impl Worker {
             let begin = self.begin(reader, &id, &mut item.made, why.as_deref());
             match begin.await? {
                 Begin::Gone => self.counters.acks_unknown.increment(),
+                Begin::Wait(pause) => desk.board.push(item, Some(Instant::now() + pause)),
                 Begin::Instead(step) => self.carry_out(reader, desk, item, step).await?,
                 Begin::Go => {
                     item.made = item.made.saturating_add(1);
