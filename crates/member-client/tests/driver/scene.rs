@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use member_client::{
-    Handler, HandlerError, MemberClient, MemberClientBuilder, Record, RunningClient,
+    Handler, HandlerError, MemberClient, MemberClientBuilder, Outcome, Record, RunningClient,
 };
 use redis::aio::MultiplexedConnection;
 use testkit::{RedisServer, wait_until, wait_until_async};
@@ -29,7 +29,7 @@ pub(crate) struct Handled {
 }
 
 /// What the handler does with a record: `Ok` to accept it.
-type Judge = dyn Fn(&Handled) -> Result<(), HandlerError> + Send + Sync;
+type Judge = dyn Fn(&Handled) -> Result<Outcome, HandlerError> + Send + Sync;
 
 /// A handler that keeps a log, can be held, and can refuse.
 #[derive(Clone)]
@@ -47,6 +47,16 @@ impl Log {
         Self::judging(|_| Ok(()))
     }
 
+    /// Says what becomes of each record.
+    pub(crate) fn deciding(
+        judge: impl Fn(&Handled) -> Result<Outcome, HandlerError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            judge: Arc::new(judge),
+            ..Self::new()
+        }
+    }
+
     pub(crate) fn judging(
         judge: impl Fn(&Handled) -> Result<(), HandlerError> + Send + Sync + 'static,
     ) -> Self {
@@ -54,7 +64,7 @@ impl Log {
             begun: Arc::default(),
             accepted: Arc::default(),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
-            judge: Arc::new(judge),
+            judge: Arc::new(move |handled| judge(handled).map(|()| Outcome::Ack)),
         }
     }
 
@@ -114,8 +124,8 @@ impl Log {
     }
 }
 
-impl Handler for Log {
-    async fn handle(&self, record: Record) -> Result<(), HandlerError> {
+impl Handler<Outcome> for Log {
+    async fn handle(&self, record: Record) -> Result<Outcome, HandlerError> {
         let handled = Handled {
             shard: record.shard().shard_index,
             id: record.id().to_owned(),
@@ -126,9 +136,11 @@ impl Handler for Log {
         };
         self.begun.lock().unwrap().push(handled.clone());
         self.gate.acquire().await?.forget();
-        (self.judge)(&handled)?;
-        self.accepted.lock().unwrap().push(handled);
-        Ok(())
+        let outcome = (self.judge)(&handled)?;
+        if matches!(outcome, Outcome::Ack | Outcome::AckAndDelete) {
+            self.accepted.lock().unwrap().push(handled);
+        }
+        Ok(outcome)
     }
 }
 
