@@ -39,9 +39,10 @@ impl Worker {
         self.stream.life.is_some()
     }
 
-    /// Case C21: an attempt that is not the first delivery's is counted before it is made.
+    /// Case C21: an attempt that is not the first delivery's is counted before it is made. What is done is acknowledged before
+    /// that: if the process dies of this record, nothing else is counted again.
     pub(super) async fn begin(
-        &self,
+        &mut self,
         reader: &mut Reader,
         id: &Arc<str>,
         made: &mut u32,
@@ -50,6 +51,7 @@ impl Worker {
         if *made == 0 || !self.is_durable() {
             return Ok(Begin::Go);
         }
+        self.acknowledge(reader).await?;
         if *made >= self.settings.max_attempts {
             return Ok(Begin::Instead(step::exhausted(*made, why, &self.settings)));
         }
