@@ -43,9 +43,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "redis://127.0.0.1:6379/".to_owned());
-    let inner = redis::Client::open(url)?
-        .get_multiplexed_async_connection()
-        .await?;
+    let client = redis::Client::open(url.as_str())
+        .map_err(|error| format!("{url:?} is no address of a Redis: {error}"))?;
+    let inner = client.get_multiplexed_async_connection().await;
+    let inner = inner.map_err(|error| format!("{url} can't be reached: {error}"))?;
     let incarnation = Incarnation::random();
     let base = Base::of_shard(&format!("example-{incarnation}"), 0)?;
     let handle = ShardRef::new(inner.clone(), base)

@@ -1,4 +1,5 @@
-//! What exact operations cost, as ratios to the plain commands on the same server and connection. It prints Markdown.
+//! What exact operations cost, as ratios to the plain commands on the same server and connection. It starts a server of its own, takes
+//! half a minute, needs no arguments, and prints Markdown.
 //!
 //! ```sh
 //! cargo run --release -p stream-lifecycle --example costs

@@ -39,9 +39,10 @@ async fn main() -> ExitCode {
 
 /// The first process: makes the shard, starts the second, publishes, and removes the shard.
 async fn publish(url: &str) -> Outcome {
-    let link = redis::Client::open(url)?
-        .get_multiplexed_async_connection()
-        .await?;
+    let client = redis::Client::open(url)
+        .map_err(|error| format!("{url:?} is no address of a Redis: {error}"))?;
+    let link = client.get_multiplexed_async_connection().await;
+    let link = link.map_err(|error| format!("{url} can't be reached: {error}"))?;
     let incarnation = Incarnation::random();
     let shard = ShardRef::new(link, Base::of_shard(&format!("example-{incarnation}"), 0)?);
     let creation = Creation::new(incarnation).groups([GroupName::new("readers")?]);
@@ -105,6 +106,6 @@ async fn consume(url: &str, base: &str) -> Outcome {
         );
     }
     handle.deregister(&who).await?;
-    println!("{:?}", handle.status().await?.stream);
+    println!("{:?}", handle.drain_evidence().await?);
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use stream_lifecycle::{
@@ -28,13 +29,16 @@ async fn main() -> Result<(), Failure> {
     let url = std::env::args()
         .nth(1)
         .unwrap_or_else(|| "redis://127.0.0.1:6379/".to_owned());
-    let client = redis::Client::open(url)?;
+    let client = redis::Client::open(url.as_str())
+        .map_err(|error| format!("{url:?} is no address of a Redis: {error}"))?;
     let group = GroupName::new("readers")?;
     let creation = || Creation::new(Incarnation::random()).groups([group.clone()]);
     let name = format!("example-{}", Incarnation::random());
     let shard =
         |link| -> Result<Shard, Failure> { Ok(ShardRef::new(link, Base::of_shard(&name, 0)?)) };
-    let mine = shard(client.get_multiplexed_async_connection().await?)?;
+    let link = client.get_multiplexed_async_connection().await;
+    let link = link.map_err(|error| format!("{url} can't be reached: {error}"))?;
+    let mine = shard(link)?;
     let mut handle = mine.create(&creation()).await?;
 
     let stop = Arc::new(AtomicBool::new(false));
@@ -47,6 +51,7 @@ async fn main() -> Result<(), Failure> {
     for _ in 0..GENERATIONS {
         drain(&handle, &group, &mut handled).await?;
         handle = mine.recreate(handle.generation(), &creation()).await?;
+        println!("{}", handle.identity());
     }
     stop.store(true, Ordering::SeqCst);
     let mut accepted = Seen::new();
@@ -84,13 +89,17 @@ async fn produce(shard: Shard, number: u32, stop: Arc<AtomicBool>) -> Result<See
                 accepted.insert((current.generation(), id));
                 handle = Some(current);
             }
-            // The generation is over or sealed: look the shard up again.
-            (Err(error), _) if error.is_stale() || error.is_retryable() => {}
-            (Err(LifecycleError::Sealed), _) => {}
+            // The generation is over or sealed: look the shard up again, after a pause.
+            (Err(error), _) if error.is_stale() || error.is_retryable() => pause().await,
+            (Err(LifecycleError::Sealed { .. }), _) => pause().await,
             (Err(error), _) | (_, Err(error)) => return Err(error.into()),
         }
     }
     Ok(accepted)
+}
+
+async fn pause() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
 /// Refuses further entries, reads what is there, and removes the generation once it is proven to be drained.

@@ -14,8 +14,11 @@ pub enum LifecycleError {
     #[error(transparent)]
     Invalid(#[from] InvalidInput),
     /// The shard has no lifecycle: it never existed, or its state was lost.
-    #[error("the shard has no lifecycle")]
-    NotFound,
+    #[error("the shard {base} was never created, or its state was lost")]
+    NotFound {
+        /// Which shard.
+        base: String,
+    },
     /// The shard is in another life than the handle's.
     #[error("the shard is {current}, the handle is bound to {bound}")]
     GenerationMismatch {
@@ -29,6 +32,14 @@ pub enum LifecycleError {
     Regressed {
         /// What the handle is bound to.
         bound: Identity,
+        /// What the shard is now.
+        current: Identity,
+    },
+    /// The next generation was to follow another one than the last.
+    #[error("generation {expected} was expected, the shard is {current}")]
+    UnexpectedGeneration {
+        /// What the caller took for the last one.
+        expected: Generation,
         /// What the shard is now.
         current: Identity,
     },
@@ -47,19 +58,25 @@ pub enum LifecycleError {
         expired_ms: u64,
     },
     /// Publishing is refused for now.
-    #[error("the shard is sealed")]
-    Sealed,
+    #[error("the shard {base} is sealed")]
+    Sealed {
+        /// Which shard.
+        base: String,
+    },
     /// A key that has to be written is of another type, or exists where it must not.
-    #[error("the key {key} is taken by a {found}")]
+    #[error("the key {key} is taken by a {}", .found.as_deref().unwrap_or("key of another type"))]
     KeyConflict {
         /// The key.
         key: String,
-        /// Its type.
-        found: String,
+        /// Its type, where it is known.
+        found: Option<String>,
     },
     /// The stream is gone although its generation is alive.
-    #[error("the stream is gone although its generation is alive")]
-    DataLost,
+    #[error("the stream of the shard {base} is gone although its generation is alive")]
+    DataLost {
+        /// Which shard.
+        base: String,
+    },
     /// The shard exists already, made by another.
     #[error("the shard exists already as {current}")]
     AlreadyExists {
@@ -92,9 +109,9 @@ pub enum LifecycleError {
     #[error("there is no stream to be taken over")]
     NothingToAdopt,
     /// The stream is not proven to be drained (rule G4).
-    #[error("not drained: group {group:?}: {condition} ({pending} pending, lag {})", .lag.map_or_else(|| "unknown".to_owned(), |lag| lag.to_string()))]
+    #[error("not drained: {}", undrained(.group, .condition, *.pending, *.lag))]
     NotDrained {
-        /// The first group that is not.
+        /// The first group that is not; empty if the stream has entries and no group.
         group: String,
         /// What is open: `pending`, `unread`, `lag` or `missing`.
         condition: String,
@@ -126,18 +143,23 @@ pub enum LifecycleError {
         problem: String,
     },
     /// The consumer group does not exist. It is for the shard's owner to make it (case C01).
-    #[error("the consumer group does not exist")]
-    NoGroup,
-    /// The consumer is not registered as this one, or the shard was given to another.
-    #[error("the consumer is fenced (registered: token {token:?}, epoch {epoch:?})")]
+    #[error("the shard {base} has no consumer group {group}")]
+    NoGroup {
+        /// Which shard.
+        base: String,
+        /// Which group.
+        group: String,
+    },
+    /// The consumer is not registered (`token` is none: register it), or not as this one, or the shard was given to another: stop.
+    #[error("{}", fenced(*.token, *.epoch))]
     ConsumerFenced {
-        /// The token that is registered.
+        /// The token that is registered; none if the consumer is not registered at all.
         token: Option<u64>,
         /// The epoch that it lost against, or that is registered.
         epoch: Option<u64>,
     },
     /// The consumer still has pending entries, which would be lost with it.
-    #[error("the consumer has {pending} pending entries")]
+    #[error("the consumer would take its pending entries along ({pending})")]
     StillPending {
         /// How many.
         pending: u64,
@@ -161,7 +183,7 @@ pub enum LifecycleError {
         left_ms: u64,
     },
     /// The lease has lapsed, or was taken by another.
-    #[error("the lease is lost (latest fence: {latest:?})")]
+    #[error("the lease is lost{}", .latest.map_or_else(String::new, |fence| format!(": the fence {fence} was given out since, or its time is over")))]
     LeaseLost {
         /// The greatest fence given out.
         latest: Option<u64>,
@@ -178,10 +200,11 @@ pub enum LifecycleError {
         #[source]
         source: Arc<RedisError>,
     },
-    /// The connection failed after the operation was sent: it may have happened. Repeat `add_once`, not `publish`.
+    /// The connection failed after the operation was sent: it may have happened. Repeat `add_once`, not `publish`; after a read, read what
+    /// is pending first. Operations that only look never answer this.
     #[error("the connection failed, and the operation may have happened")]
     Ambiguous(#[source] Arc<RedisError>),
-    /// The connection could not be made; nothing was sent.
+    /// The connection could not be made, or broke while something was only being read: nothing was done.
     #[error("Redis can't be reached")]
     Unreachable(#[source] Arc<RedisError>),
     /// The user of Redis lacks a permission (case C11).
@@ -191,7 +214,7 @@ pub enum LifecycleError {
         what: String,
     },
     /// Redis refuses for another reason.
-    #[error("Redis refuses")]
+    #[error("Redis refuses: {0}")]
     Refused(#[source] Arc<RedisError>),
     /// A script answered something that this version does not understand.
     #[error("{script} answered something unexpected: {what}")]
@@ -203,13 +226,39 @@ pub enum LifecycleError {
     },
 }
 
+fn undrained(group: &str, condition: &str, pending: u64, lag: Option<u64>) -> String {
+    if group.is_empty() {
+        return "the stream has entries and no group".to_owned();
+    }
+    let lag = lag.map_or_else(|| "unknown".to_owned(), |lag| lag.to_string());
+    match condition {
+        "missing" => format!("the group {group} is missing"),
+        _ => format!("group {group}: {condition} (pending {pending}, lag {lag})"),
+    }
+}
+
+fn fenced(token: Option<u64>, epoch: Option<u64>) -> String {
+    match (token, epoch) {
+        (None, None) => "the consumer is not registered: register it".to_owned(),
+        (None, Some(epoch)) => {
+            format!("the consumer is fenced: another has the shard since epoch {epoch}")
+        }
+        (Some(token), epoch) => {
+            let epoch = epoch.map_or_else(String::new, |epoch| format!(", epoch {epoch}"));
+            format!("the consumer is fenced: known are token {token}{epoch}")
+        }
+    }
+}
+
 impl LifecycleError {
-    /// Whether the handle is of no more use: its generation is over, or was never this one. Look the shard up again.
+    /// Whether the handle is of no more use: its generation is over, or was never this one. Look the shard up again, after a pause:
+    /// [`open`](crate::ShardRef::open) says the same until the owner makes the next generation.
     #[must_use]
     pub const fn is_stale(&self) -> bool {
         matches!(
             self,
-            Self::NotFound
+            Self::NotFound { .. }
+                | Self::UnexpectedGeneration { .. }
                 | Self::GenerationMismatch { .. }
                 | Self::Regressed { .. }
                 | Self::Destroyed { .. }

@@ -22,3 +22,6 @@ pub use ops::{
     ShardRecovery, ShardRedelivery, Status, StreamStatus,
 };
 pub use wire::{Reconnecting, RedisLink};
+
+/// The driver, whose types are part of this interface: connections, commands and values.
+pub use redis;

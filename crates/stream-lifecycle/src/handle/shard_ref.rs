@@ -36,7 +36,8 @@ impl<L: RedisLink> ShardRef<L> {
         &self.base
     }
 
-    /// Binds to the life that the shard is in.
+    /// Binds to the life that the shard is in. A shard that is over stays so until its owner makes the next generation: ask again after a
+    /// pause, not at once.
     ///
     /// # Errors
     /// [`LifecycleError::NotFound`], [`Destroyed`](LifecycleError::Destroyed), [`Expired`](LifecycleError::Expired).
@@ -102,11 +103,11 @@ impl<L: RedisLink> ShardRef<L> {
     }
 
     /// Makes the next generation after one that is destroyed or expired. Of many who try, one succeeds; whoever repeats it with the
-    /// same incarnation succeeds too.
+    /// same incarnation succeeds too. The incarnation has to be one that no generation had before.
     ///
     /// # Errors
-    /// [`StillAlive`](LifecycleError::StillAlive), [`GenerationMismatch`](LifecycleError::GenerationMismatch) if the last generation is not
-    /// `expected`, else as [`create`](Self::create).
+    /// [`StillAlive`](LifecycleError::StillAlive), [`UnexpectedGeneration`](LifecycleError::UnexpectedGeneration) if the last generation
+    /// is not `expected`, else as [`create`](Self::create).
     pub async fn recreate(
         &self,
         expected: Generation,
@@ -125,19 +126,9 @@ impl<L: RedisLink> ShardRef<L> {
         if last.identity == next {
             return self.again(creation, last);
         }
-        let bound = Identity {
-            generation: expected,
-            ..last.identity.clone()
-        };
-        if last.identity.generation < expected {
-            return Err(LifecycleError::Regressed {
-                bound,
-                current: last.identity,
-            });
-        }
-        if last.identity.generation > expected {
-            return Err(LifecycleError::GenerationMismatch {
-                bound,
+        if last.identity.generation != expected {
+            return Err(LifecycleError::UnexpectedGeneration {
+                expected,
                 current: last.identity,
             });
         }
@@ -154,7 +145,15 @@ impl<L: RedisLink> ShardRef<L> {
             .arg(expected.to_string())
             .arg(last.identity.incarnation.to_string())
             .args(creation.groups.iter().map(GroupName::as_str));
-        self.born(run(&self.link, &call, Some(&last.identity)).await?)
+        // Another may have been faster since the look.
+        match run(&self.link, &call, Some(&last.identity)).await {
+            Err(LifecycleError::GenerationMismatch { current, .. })
+                if current.generation != expected =>
+            {
+                Err(LifecycleError::UnexpectedGeneration { expected, current })
+            }
+            outcome => self.born(outcome?),
+        }
     }
 
     /// Destroys the life that the shard is in, whatever it is.

@@ -17,7 +17,7 @@ pub struct Keys {
     pub metadata: Arc<str>,
     /// Records of exact publication, in two hashes that take turns.
     pub records: [Arc<str>; 2],
-    /// Where a retired stream is kept.
+    /// Where a drained stream is kept for a while ([`Draining::keep`](crate::Draining::keep)).
     pub retired: Arc<str>,
 }
 

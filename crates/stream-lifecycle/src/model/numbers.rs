@@ -46,13 +46,15 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Which life of a shard: 1, then one more with every recreation.
+    /// Which life of a shard: 1, then one more with every recreation; up to 2^53.
     Generation = "generation", 1;
-    /// Tells a process of a consumer from an earlier one with the same name: the later one has the greater token.
+    /// Tells a process of a consumer from an earlier one with the same name: the later one has the greater token, 0 to 2^53. Without a
+    /// coordinator, the time at which the process starts will do, in milliseconds.
     Token = "token", 0;
-    /// The epoch at which a consumer was granted the shard, or which it has reached since.
+    /// The epoch at which a consumer was granted the shard, or which it has reached since, 0 to 2^53. Without a coordinator, all may use
+    /// the same one.
     MemberEpoch = "member_epoch", 0;
-    /// Orders the leases of a group's recovery: a later one has a greater fence.
+    /// Orders the leases of a group's recovery: a later one has a greater fence, from 1 on.
     Fence = "fence", 1;
 }
 

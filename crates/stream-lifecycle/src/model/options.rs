@@ -34,7 +34,7 @@ pub struct Creation {
 }
 
 impl Creation {
-    /// A generation with this incarnation. Whoever repeats a creation gives the same one.
+    /// A generation with this incarnation. Whoever repeats a creation gives the same one; every further generation gets one of its own.
     #[must_use]
     pub const fn new(incarnation: Incarnation) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Creation {
         }
     }
 
-    /// How the stream's key is chosen.
+    /// How the stream's key is chosen; [`Naming::FirstFlat`] unless set.
     #[must_use]
     pub const fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
@@ -68,7 +68,8 @@ impl Creation {
         self
     }
 
-    /// Consumer groups that it starts with. They read from the first entry on.
+    /// Consumer groups that it starts with, at most 1,000. They read from the first entry on. A creation that is repeated makes none that
+    /// are not there: that is for [`ensure_group`](crate::ShardConsumer::ensure_group).
     #[must_use]
     pub fn groups(mut self, groups: impl IntoIterator<Item = GroupName>) -> Self {
         self.groups.extend(groups);
@@ -123,7 +124,7 @@ impl Draining {
         Self::default()
     }
 
-    /// What has to be shown.
+    /// What has to be shown; [`DrainProof::Lag`] unless set.
     #[must_use]
     pub const fn proof(mut self, proof: DrainProof) -> Self {
         self.proof = proof;
@@ -137,7 +138,8 @@ impl Draining {
         self
     }
 
-    /// Keeps the stream under another name for so long, instead of removing it at once.
+    /// Keeps the stream under another name ([`Keys::retired`](crate::Keys::retired)) for so long, 1 ms to ten years, instead of removing
+    /// it at once.
     #[must_use]
     pub const fn keep(mut self, keep: Duration) -> Self {
         self.keep = Some(keep);
@@ -157,7 +159,7 @@ impl Draining {
         let longest = Duration::from_secs(10 * 365 * 24 * 3_600);
         let ms = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
         check(ms > 0 && keep <= longest, "keep", || {
-            format!("{keep:?} is not between 1 ms and {longest:?}")
+            format!("{keep:?} is not between 1 ms and ten years")
         })?;
         Ok(ms)
     }
@@ -222,7 +224,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Entries that nobody was given yet, at most `count`, without waiting.
+    /// Entries that nobody was given yet, at most `count` (1 to 1,000), without waiting.
     #[must_use]
     pub const fn new(count: usize) -> Self {
         Self {
@@ -232,7 +234,9 @@ impl Reading {
         }
     }
 
-    /// Waits so long for the first entry. The connection must be one that nobody else uses, with a longer limit for answers.
+    /// Waits so long for the first entry, 1 ms to an hour. The connection must be one that nobody else uses, with a longer limit for
+    /// answers than the wait. That of the driver is shorter than most waits; set it with `AsyncConnectionConfig::set_response_timeout`.
+    /// A read that meets the limit goes on in the server, which gives the next entry to it: read what is pending afterwards (case C23).
     #[must_use]
     pub const fn block(mut self, block: Duration) -> Self {
         self.block = Some(block);
@@ -255,7 +259,7 @@ impl Reading {
         check(
             block >= Duration::from_millis(1) && block <= LONGEST_BLOCK,
             "block",
-            || format!("{block:?} is not between 1 ms and {LONGEST_BLOCK:?}"),
+            || format!("{block:?} is not between 1 ms and an hour"),
         )
     }
 }

@@ -71,7 +71,7 @@ impl Retention {
         Self::default()
     }
 
-    /// Ends so long after the creation.
+    /// Ends so long after the creation, in whole milliseconds. Of several ends that are set, the last one counts.
     ///
     /// # Errors
     /// [`InvalidInput`] below a millisecond or above ten years.
@@ -79,7 +79,7 @@ impl Retention {
         self.ttl(Ttl::Fixed(millis(ttl)))
     }
 
-    /// Ends so long after the creation or the last entry added.
+    /// Ends so long after the creation or the last entry added, in whole milliseconds. Of several ends that are set, the last one counts.
     ///
     /// # Errors
     /// [`InvalidInput`] below a millisecond or above ten years.
@@ -87,7 +87,7 @@ impl Retention {
         self.ttl(Ttl::Sliding(millis(ttl)))
     }
 
-    /// Ends at this time in milliseconds since 1970. That it is not over yet is checked by Redis' clock at the creation.
+    /// Ends at this time in milliseconds since 1970. Of several ends that are set, the last one counts. That it is not over yet is checked by Redis' clock at the creation.
     ///
     /// # Errors
     /// [`InvalidInput`] for 0 and above 2^53.
@@ -96,12 +96,12 @@ impl Retention {
     }
 
     fn ttl(self, ttl: Ttl) -> Result<Self, InvalidInput> {
-        let (number, most) = match ttl {
-            Ttl::None => (1, 1),
-            Ttl::Fixed(ms) | Ttl::Sliding(ms) => (ms, LONGEST_MS),
-            Ttl::Deadline(at) => (at, LATEST_MS),
+        let (what, number, most) = match ttl {
+            Ttl::None => ("ttl", 1, 1),
+            Ttl::Fixed(ms) | Ttl::Sliding(ms) => ("ttl", ms, LONGEST_MS),
+            Ttl::Deadline(at) => ("deadline", at, LATEST_MS),
         };
-        check((1..=most).contains(&number), "ttl", || {
+        check((1..=most).contains(&number), what, || {
             format!("{number} ms is not between 1 and {most}")
         })?;
         Ok(Self { ttl, ..self })
@@ -113,7 +113,7 @@ impl Retention {
     /// [`InvalidInput`] for no entries and for more than 2^40.
     pub fn trim(self, trim: Trim) -> Result<Self, InvalidInput> {
         if let Trim::Exact(most) | Trim::Approximate(most) = trim {
-            check((1..=MOST_ENTRIES).contains(&most), "maxlen", || {
+            check((1..=MOST_ENTRIES).contains(&most), "trim", || {
                 format!("{most} is not between 1 and {MOST_ENTRIES}")
             })?;
         }
@@ -245,7 +245,7 @@ mod tests {
         let named = errors.map(|error| error.what);
         assert_eq!(
             named,
-            ["once_window", "ttl", "ttl", "ttl", "maxlen", "maxlen"]
+            ["once_window", "ttl", "ttl", "deadline", "trim", "trim"]
         );
     }
 

@@ -14,6 +14,9 @@ pub enum Removal {
     Destroyed,
     /// It had been destroyed before.
     Already,
+    /// It is destroyed, and there was nothing to be proven: the stream had been lost before, with whatever was in it. A missing stream is
+    /// proof that nothing is left (rule G4), not that everything was handled. Told again by every repetition.
+    Lost,
 }
 
 /// Changes the life of a generation. It can neither publish nor read.
@@ -37,6 +40,7 @@ pub trait ShardAdmin: Send + Sync {
     fn destroy(&self) -> impl Future<Output = Result<Removal, LifecycleError>> + Send;
 
     /// Rule G4: removes the generation if it is drained; evidence and removal are one step, so that nothing that was accepted is lost.
+    /// Where the stream itself is gone, nothing is left to be lost: it is removed too, and [`Removal::Lost`] says so.
     /// That its time is over is no proof: entries that plain clients put under its name since count too.
     ///
     /// # Errors
@@ -79,6 +83,7 @@ impl<L: RedisLink> Handle<L> {
         let mut reply = self.run(&call).await?;
         match reply.text()?.as_str() {
             "destroyed" => Ok(Removal::Destroyed),
+            "lost" => Ok(Removal::Lost),
             "again" => Ok(Removal::Already),
             other => Err(reply.bad(other)),
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::LifecycleError;
 use crate::handle::Handle;
-use crate::wire::{Call, RedisLink, Reply, accept, run_all};
+use crate::wire::{Call, Context, RedisLink, Reply, accept, run_all};
 
 /// The most items, arguments and bytes of one call: a call must not hold the server up.
 const ITEMS: usize = 64;
@@ -69,7 +69,11 @@ impl<L: RedisLink> Handle<L> {
         read: impl Fn(Reply) -> Result<T, LifecycleError>,
     ) -> Result<Vec<Result<T, LifecycleError>>, LifecycleError> {
         let outcomes = reply.outcomes()?.into_iter();
-        let read = outcomes.map(|outcome| accept(outcome, Some(self.identity())).and_then(&read));
+        let context = Context {
+            base: self.base().as_str(),
+            bound: Some(self.identity()),
+        };
+        let read = outcomes.map(|outcome| accept(outcome, &context).and_then(&read));
         Ok(read.collect())
     }
 }

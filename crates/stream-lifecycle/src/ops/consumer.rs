@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use redis::Value;
+use redis::{RedisError, Value};
 
 use super::batches::{Size, cut};
 use super::record::{Batch, Record};
@@ -16,10 +16,12 @@ const COUNTED: usize = 100_000;
 
 /// What became of a group that had to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ensured {
     /// Whether it had been missing.
     pub was_created: bool,
-    /// Whether the stream itself had been missing, now or when another group was made anew: what was in it is lost.
+    /// Whether the stream itself had been missing, now or when another group was made anew: what was in it is lost. Told until the group
+    /// acknowledges for the first time.
     pub data_lost: bool,
     /// What was delivered last, or where it starts: never at the end of the stream (case C02).
     pub position: StreamId,
@@ -27,6 +29,7 @@ pub struct Ensured {
 
 /// What became of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Acknowledged {
     /// How many entries are acknowledged now.
     pub count: u64,
@@ -98,7 +101,11 @@ pub trait ShardConsumer: Send + Sync {
         ids: &[StreamId],
     ) -> impl Future<Output = Result<Acknowledged, LifecycleError>> + Send;
 
-    /// As [`ack_as`](Self::ack_as), told for each id whether it was pending, many in one call of a script, all calls sent at once.
+    /// As [`ack_as`](Self::ack_as), told for each id whether it was pending, up to 64 in one call of a script, all calls sent at once. A
+    /// later call may succeed after an earlier one failed.
+    ///
+    /// # Errors
+    /// For each id as [`ack_as`](Self::ack_as); those of one call fail together.
     fn ack_each(
         &self,
         registration: &Registration,
@@ -108,7 +115,10 @@ pub trait ShardConsumer: Send + Sync {
     /// Reads entries. A read can't be fenced, since it may wait; acknowledgements and claims are.
     ///
     /// # Errors
-    /// [`LifecycleError::NoGroup`], [`ReadEnded`](LifecycleError::ReadEnded) (case C03), and if the key is of another type.
+    /// [`LifecycleError::NoGroup`], [`DataLost`](LifecycleError::DataLost), if the generation is over,
+    /// [`ReadEnded`](LifecycleError::ReadEnded) (case C03), and if the key is of another type. After
+    /// [`Ambiguous`](LifecycleError::Ambiguous), entries may have been given to this consumer that nobody saw: read what is pending after
+    /// [`StreamId::ZERO`] first ([`Reading::pending_after`], case C23). A generation that is over is noticed only when its stream is gone.
     fn read(
         &self,
         group: &GroupName,
@@ -143,6 +153,21 @@ impl<L: RedisLink> Handle<L> {
         acknowledged(counts.into_iter().sum(), sent)
     }
 
+    /// Why a read failed. Where the group is gone, the generation may be too.
+    async fn read_failure(&self, group: &GroupName, error: RedisError) -> LifecycleError {
+        if error.code() != Some("NOGROUP") {
+            return classify(error, &self.keys().stream);
+        }
+        let standing = scripts::STANDING.bound(self.keys(), self.identity());
+        match self.run(&standing).await {
+            Err(error) => error,
+            Ok(_) => LifecycleError::NoGroup {
+                base: self.base().to_string(),
+                group: group.to_string(),
+            },
+        }
+    }
+
     pub(super) fn with_registration(&self, call: Call, who: &Registration) -> Call {
         call.arg(who.group.as_str())
             .arg(who.consumer.as_str())
@@ -174,7 +199,7 @@ impl<L: RedisLink> ShardConsumer for Handle<L> {
         let mut reply = self.run(&call).await?;
         let (word, position) = (reply.text()?, reply.id()?);
         Ok(Ensured {
-            was_created: word != "existing",
+            was_created: reply.number()? == 1,
             data_lost: word == "lost",
             position,
         })
@@ -263,7 +288,10 @@ impl<L: RedisLink> ShardConsumer for Handle<L> {
             Some(id) => command.arg(id.to_string()),
         };
         let answer = self.link().send(&command).await;
-        let rows = rows_of(answer.map_err(|error| classify(error, self.base().as_str()))?)?;
+        let rows = match answer {
+            Ok(rows) => rows_of(rows)?,
+            Err(error) => return Err(self.read_failure(group, error).await),
+        };
         let (entries, deleted) = history("XREADGROUP", rows)?;
         let records = entries
             .into_iter()

@@ -18,6 +18,7 @@ const GROUPS: usize = 100;
 
 /// What is known of a consumer group.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GroupStatus {
     /// Its name.
     pub name: String,
@@ -36,6 +37,7 @@ pub struct GroupStatus {
 
 /// What is known of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StreamStatus {
     /// How many entries it has.
     pub length: u64,
@@ -51,6 +53,7 @@ pub struct StreamStatus {
 
 /// What is known of a generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// Where it is in its life.
     pub state: ShardState,

@@ -38,8 +38,11 @@ pub trait ShardProducer: Send + Sync {
         fields: &Fields,
     ) -> impl Future<Output = Result<StreamId, LifecycleError>> + Send;
 
-    /// Adds entries in order, many in one call of a script, all calls sent at once. Each has an outcome of its own; after a broken
-    /// connection those of one call are all [`LifecycleError::Ambiguous`].
+    /// Adds entries in order, up to 64 in one call of a script, all calls sent at once. Each has an outcome of its own. A later call may
+    /// succeed after an earlier one failed.
+    ///
+    /// # Errors
+    /// For each entry as [`publish`](Self::publish); after a broken connection those of one call are all [`LifecycleError::Ambiguous`].
     fn publish_all(
         &self,
         entries: &[Fields],
@@ -67,7 +70,11 @@ pub trait ShardProducer: Send + Sync {
         fields: &Fields,
     ) -> impl Future<Output = Result<Published, LifecycleError>> + Send;
 
-    /// As [`add_once`](Self::add_once), many in order, sent at once.
+    /// As [`add_once`](Self::add_once), up to 64 in one call of a script, in order, all calls sent at once. A later call may succeed after
+    /// an earlier one failed.
+    ///
+    /// # Errors
+    /// For each entry as [`add_once`](Self::add_once); those of one call fail together when their connection breaks.
     fn add_all_once(
         &self,
         entries: &[(OnceKey, Fields)],

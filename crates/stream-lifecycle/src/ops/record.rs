@@ -57,6 +57,7 @@ impl<L: RedisLink> Record<L> {
 
 /// What a read gave.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Batch<L> {
     /// Entries to be handled.
     pub records: Vec<Record<L>>,

@@ -18,6 +18,7 @@ const LONGEST_LEASE: Duration = Duration::from_secs(24 * 3_600);
 
 /// The right to recover a group, until it lapses by Redis' clock or another takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lease {
     /// The group.
     pub group: GroupName,
@@ -42,7 +43,8 @@ pub struct Claiming {
 }
 
 impl Claiming {
-    /// All pending entries, in pages of 100.
+    /// All pending entries, in pages of 100: those too that other consumers are handling this very moment. Unless these are known to be
+    /// gone, say how long an entry must have been idle.
     #[must_use]
     pub const fn new(consumer: ConsumerName) -> Self {
         Self {
@@ -52,7 +54,7 @@ impl Claiming {
         }
     }
 
-    /// Only entries that have been pending for so long.
+    /// Only entries that have been pending for so long, at most ten years.
     #[must_use]
     pub const fn least_idle(mut self, idle: Duration) -> Self {
         self.least_idle = idle;
@@ -69,6 +71,7 @@ impl Claiming {
 
 /// One page of claimed entries.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Page<L> {
     /// What was claimed. Entries that were deleted are no longer pending.
     pub batch: Batch<L>,
@@ -138,14 +141,14 @@ pub trait ShardRecovery: Send + Sync {
 
 fn check_idle(what: &'static str, idle: Duration) -> Result<(), InvalidInput> {
     check(idle <= LONGEST_IDLE, what, || {
-        format!("{idle:?} is over {LONGEST_IDLE:?}")
+        format!("{} s is over ten years", idle.as_secs())
     })
 }
 
 fn check_length(length: Duration) -> Result<String, InvalidInput> {
     let is_sane = length >= Duration::from_millis(1) && length <= LONGEST_LEASE;
     check(is_sane, "lease", || {
-        format!("{length:?} is not between 1 ms and {LONGEST_LEASE:?}")
+        format!("{length:?} is not between 1 ms and a day")
     })?;
     Ok(length.as_millis().to_string())
 }

@@ -11,6 +11,10 @@ if life[1] then
   end
   return {9, identity()}
 end
+-- A hash of somebody else's, under the name of the lifecycle.
+if kind(KEYS[1]) ~= 'none' then
+  return {6, KEYS[1], kind(KEYS[1])}
+end
 local wanted = 'none'
 if ARGV[12] == '1' then
   wanted = 'stream'

@@ -2,16 +2,18 @@
 -- KEYS 6: where the stream is kept, if it is. ARGV: 3 `force` or `drained`, 4 `lag` or `entries`, 5 how long the stream is kept, 6… groups that must be there.
 local refused = guard(false)
 if refused and refused[1] == 3 then
-  return {0, 'again'}
+  return {0, redis.call('HGET', KEYS[1], 'lost') and 'lost' or 'again'}
 end
 local has_ended = refused and refused[1] == 4
 if refused and not has_ended then
   return refused
 end
 local keeps = ARGV[5] ~= '0'
+local proves = ARGV[3] == 'drained'
 refused = conflict({{KEYS[2], 'stream'}, {KEYS[3], 'hash'}, {KEYS[4], 'hash'}, {KEYS[5], 'hash'}})
   or keeps and conflict({{KEYS[6], 'none'}})
   or denied({{'HSET', KEYS[1], 'f', 'v'}, {'HDEL', KEYS[1], 'f'}, {'UNLINK', KEYS[2]}, {'UNLINK', KEYS[3]}, {'UNLINK', KEYS[4]}, {'UNLINK', KEYS[5]}})
+  or proves and denied({{'XINFO', 'GROUPS', KEYS[2]}, {'XRANGE', KEYS[2], '-', '+'}, {'XLEN', KEYS[2]}})
   or keeps and denied({{'RENAME', KEYS[2], KEYS[6]}, {'PEXPIRE', KEYS[6], '1'}})
 if refused then
   return refused
@@ -56,15 +58,20 @@ local function undrained()
 end
 
 -- Also when the time of the generation is over: what is under its name then, plain clients put there.
-refused = ARGV[3] == 'drained' and undrained()
+refused = proves and undrained()
 if refused then
   return refused
 end
+-- A stream that is missing proves that nothing is left, and not that everything was handled: that is told, and told again.
+local was_lost = proves and not has_ended and kind(KEYS[2]) == 'none'
 redis.call('HSET', KEYS[1], 'state', 'destroyed', 'destroyed_ms', decimal(now_ms()))
+if was_lost then
+  redis.call('HSET', KEYS[1], 'lost', '1')
+end
 redis.call('HDEL', KEYS[1], 'open')
 if keeps and not has_ended and kind(KEYS[2]) == 'stream' then
   redis.call('RENAME', KEYS[2], KEYS[6])
   redis.call('PEXPIRE', KEYS[6], ARGV[5])
 end
 redis.call('UNLINK', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-return {0, 'destroyed'}
+return {0, was_lost and 'lost' or 'destroyed'}

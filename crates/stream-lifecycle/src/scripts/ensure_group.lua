@@ -11,26 +11,28 @@ if kind(KEYS[2]) == 'none' then
   -- Saved positions belong to the stream that was lost.
   redis.call('XGROUP', 'CREATE', KEYS[2], group, '0-0', 'MKSTREAM')
   local number = redis.call('HINCRBY', KEYS[3], '#', 1)
-  redis.call('HSET', KEYS[3], field, decimal(number) .. '\0310-0')
+  -- That something was lost is told until the group acknowledges for the first time: an answer may be lost too.
+  redis.call('HSET', KEYS[3], field, decimal(number) .. '\0310-0\31lost')
   keep(false)
-  return {0, 'lost', '0-0'}
+  return {0, 'lost', '0-0', '1'}
 end
 local there = group_of(group)
 local saved = redis.call('HMGET', KEYS[3], '#', field)
 local number = saved[1] or '1'
+local of, at, mark = string.match(saved[2] or '', '^(%d+)\31(%d+%-%d+)(.*)$')
 if there then
   if not saved[2] then
     redis.call('HSET', KEYS[3], '#', number, field, number .. '\0310-0')
     keep(false)
   end
-  return {0, 'existing', there['last-delivered-id']}
+  return {0, mark and mark ~= '' and 'lost' or 'existing', there['last-delivered-id'], '0'}
 end
 local stream = fields_of(redis.call('XINFO', 'STREAM', KEYS[2]))
 local cursor, said = '0-0', 'created'
-if saved[2] then
-  local of, at = string.match(saved[2], '^(%d+)\31(.+)$')
+if of then
   if of == number and not is_after(at, stream['last-generated-id']) then
     cursor = at
+    said = mark ~= '' and 'lost' or said
   else
     -- The position is of an earlier stream: what was in that one is lost, for this group too.
     said = 'lost'
@@ -54,11 +56,11 @@ if left > tonumber(ARGV[4]) and cursor ~= '0-0' then
 else
   redis.call('XGROUP', 'CREATE', KEYS[2], group, cursor, 'ENTRIESREAD', decimal(stream['entries-added'] - left))
 end
-redis.call('HSET', KEYS[3], '#', number, field, number .. '\31' .. cursor)
+redis.call('HSET', KEYS[3], '#', number, field, number .. '\31' .. cursor .. (said == 'lost' and '\31lost' or ''))
 -- What the group lost unread stays known; from where it is counted is not.
 local lost = redis.call('HGET', KEYS[3], 'u\31' .. group)
 if lost then
   redis.call('HSET', KEYS[3], 'u\31' .. group, string.match(lost, '^%d+') .. '\31\31\31\31')
 end
 keep(false)
-return {0, said, cursor}
+return {0, said, cursor, '1'}

@@ -23,8 +23,8 @@ const PASSING: [&str; 13] = [
     "NOSCRIPT",
 ];
 
-/// What an error means for the operation that was sent. `base` names the shard where Redis names no key.
-pub(crate) fn classify(error: RedisError, base: &str) -> LifecycleError {
+/// What an error means for the operation that was sent. `key` is the key that it was sent for.
+pub(crate) fn classify(error: RedisError, key: &str) -> LifecycleError {
     let Some(code) = error.code().map(str::to_owned) else {
         return without_code(error);
     };
@@ -33,11 +33,10 @@ pub(crate) fn classify(error: RedisError, base: &str) -> LifecycleError {
             code: code.to_owned(),
             source: Arc::new(error),
         },
-        "NOGROUP" => LifecycleError::NoGroup,
         "UNBLOCKED" => LifecycleError::ReadEnded,
         "WRONGTYPE" => LifecycleError::KeyConflict {
-            key: format!("of the shard {base}"),
-            found: "key of another type".to_owned(),
+            key: key.to_owned(),
+            found: None,
         },
         "NOPERM" => LifecycleError::Denied {
             what: error
@@ -90,13 +89,7 @@ mod tests {
     fn what_stays_can_not_be_repeated_c11() {
         let denied = from_server("NOPERM this user can't run the 'evalsha' command");
         assert!(denied.to_string().contains("'evalsha'"), "{denied}");
-        for line in [
-            "NOPERM x",
-            "WRONGTYPE x",
-            "ERR x",
-            "CROSSSLOT x",
-            "NOGROUP x",
-        ] {
+        for line in ["NOPERM x", "WRONGTYPE x", "ERR x", "CROSSSLOT x"] {
             assert!(!from_server(line).is_retryable(), "{line}");
         }
     }

@@ -13,6 +13,6 @@ pub use reconnecting::Reconnecting;
 
 pub(crate) use classify::classify;
 pub(crate) use probe::has_command;
-pub(crate) use refusal::accept;
+pub(crate) use refusal::{Context, accept};
 pub(crate) use reply::{Reply, entries, history, stored_retention, unexpected};
 pub(crate) use script::{Call, run, run_all, scripts};

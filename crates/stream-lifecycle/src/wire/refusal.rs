@@ -4,18 +4,34 @@ use super::reply::Reply;
 use crate::error::LifecycleError;
 use crate::model::{Generation, Identity};
 
-/// Turns any answer but the good one into its error. `bound` is what the caller's handle is bound to.
-pub(crate) fn accept(mut reply: Reply, bound: Option<&Identity>) -> Result<Reply, LifecycleError> {
+/// Whom an answer is for.
+pub(crate) struct Context<'a> {
+    /// The shard.
+    pub(crate) base: &'a str,
+    /// What the caller's handle is bound to.
+    pub(crate) bound: Option<&'a Identity>,
+}
+
+impl Context<'_> {
+    fn base(&self) -> String {
+        self.base.to_owned()
+    }
+}
+
+/// Turns any answer but the good one into its error.
+pub(crate) fn accept(mut reply: Reply, context: &Context<'_>) -> Result<Reply, LifecycleError> {
     if reply.code() == 0 {
         return Ok(reply);
     }
-    Err(refusal(&mut reply, bound).unwrap_or_else(|error| error))
+    Err(refusal(&mut reply, context).unwrap_or_else(|error| error))
 }
 
-fn refusal(reply: &mut Reply, bound: Option<&Identity>) -> Result<LifecycleError, LifecycleError> {
+fn refusal(reply: &mut Reply, context: &Context<'_>) -> Result<LifecycleError, LifecycleError> {
     let error = match reply.code() {
-        1 => LifecycleError::NotFound,
-        2 => mismatch(reply, bound)?,
+        1 => LifecycleError::NotFound {
+            base: context.base(),
+        },
+        2 => mismatch(reply, context.bound)?,
         3 => LifecycleError::Destroyed {
             generation: generation(reply)?,
         },
@@ -23,15 +39,19 @@ fn refusal(reply: &mut Reply, bound: Option<&Identity>) -> Result<LifecycleError
             generation: generation(reply)?,
             expired_ms: reply.number()?,
         },
-        5 => LifecycleError::Sealed,
+        5 => LifecycleError::Sealed {
+            base: context.base(),
+        },
         6 => LifecycleError::KeyConflict {
             key: reply.text()?,
-            found: reply.text()?,
+            found: Some(reply.text()?),
         },
         7 => LifecycleError::Denied {
             what: reply.text()?,
         },
-        8 => LifecycleError::DataLost,
+        8 => LifecycleError::DataLost {
+            base: context.base(),
+        },
         9 => LifecycleError::AlreadyExists {
             current: reply.identity()?,
         },
@@ -47,13 +67,13 @@ fn refusal(reply: &mut Reply, bound: Option<&Identity>) -> Result<LifecycleError
             current: reply.identity()?,
         },
         21 => LifecycleError::NothingToAdopt,
-        _ => of_use(reply)?,
+        _ => of_use(reply, context)?,
     };
     Ok(error)
 }
 
 /// Codes of publishing, reading and recovering.
-fn of_use(reply: &mut Reply) -> Result<LifecycleError, LifecycleError> {
+fn of_use(reply: &mut Reply, context: &Context<'_>) -> Result<LifecycleError, LifecycleError> {
     let error = match reply.code() {
         13 => LifecycleError::NotDrained {
             group: reply.text()?,
@@ -68,7 +88,10 @@ fn of_use(reply: &mut Reply) -> Result<LifecycleError, LifecycleError> {
             length: reply.number()?,
             most: 0,
         },
-        16 => LifecycleError::NoGroup,
+        16 => LifecycleError::NoGroup {
+            base: context.base(),
+            group: reply.text()?,
+        },
         17 => LifecycleError::ConsumerFenced {
             token: reply.optional_number()?,
             epoch: reply.optional_number()?,

@@ -4,7 +4,7 @@ use redis::{Arg, Cmd, ErrorKind, RedisError, ServerErrorKind, ToRedisArgs, Value
 
 use super::classify::classify;
 use super::link::RedisLink;
-use super::refusal;
+use super::refusal::{self, Context};
 use super::reply::Reply;
 use crate::error::LifecycleError;
 use crate::model::{Identity, Keys};
@@ -18,6 +18,8 @@ pub(crate) struct Script {
     name: &'static str,
     text: String,
     hash: String,
+    /// Redis itself sees to it that nothing is written.
+    reads: bool,
 }
 
 /// Every script, by its file's name.
@@ -56,6 +58,7 @@ pub(crate) mod scripts {
         RECREATE = "recreate", WRITES, ["guard", "birth"];
         SEAL = "seal", FREES, ["guard"];
         DESTROY = "destroy", FREES, ["guard"];
+        STANDING = "standing", READS, ["guard", "group"];
         STATUS = "status", READS, ["guard", "group"];
         EVIDENCE = "evidence", READS, ["guard", "group", "ids"];
         PEEK = "peek", READS, ["guard"];
@@ -86,7 +89,12 @@ impl Script {
     fn new(name: &'static str, flags: &str, body: &str) -> Self {
         let text = format!("#!lua{flags}\n{body}");
         let hash = redis::Script::new(&text).get_hash().to_owned();
-        Self { name, text, hash }
+        Self {
+            name,
+            text,
+            hash,
+            reads: flags.contains("no-writes"),
+        }
     }
 
     /// A call on these keys, which share a slot.
@@ -146,6 +154,15 @@ impl Call {
         command
     }
 
+    /// The shard: its lifecycle is the first key.
+    fn base(&self) -> String {
+        let key = self.first_key();
+        let base = key
+            .strip_prefix('{')
+            .and_then(|key| key.strip_suffix("}:lc"));
+        base.unwrap_or(&key).to_owned()
+    }
+
     /// The first key, which names the shard.
     fn first_key(&self) -> String {
         match self.command.args_iter().nth(3) {
@@ -154,13 +171,27 @@ impl Call {
         }
     }
 
+    fn failure(&self, error: RedisError) -> LifecycleError {
+        match classify(error, &self.first_key()) {
+            // What only reads has done nothing, whatever became of it.
+            LifecycleError::Ambiguous(error) if self.script.reads => {
+                LifecycleError::Unreachable(error)
+            }
+            error => error,
+        }
+    }
+
     fn read(
         &self,
         outcome: Result<Value, RedisError>,
         bound: Option<&Identity>,
     ) -> Result<Reply, LifecycleError> {
-        let value = outcome.map_err(|error| classify(error, &self.first_key()))?;
-        refusal::accept(Reply::read(self.script.name, value)?, bound)
+        let context = Context {
+            base: &self.base(),
+            bound,
+        };
+        let value = outcome.map_err(|error| self.failure(error))?;
+        refusal::accept(Reply::read(self.script.name, value)?, &context)
     }
 }
 

@@ -157,7 +157,7 @@ async fn a_restored_group_keeps_its_count_and_counts_no_step_back_c02_c30() {
     assert_eq!((given, reader.refresh(Some(given)).await), (2, 3));
     let () = reader.world.query(&["DEL", "orders:3"]).await;
     let gone = reader.handle.refresh_counting(&reader.who, Some(0)).await;
-    assert!(matches!(gone, Err(LifecycleError::DataLost)));
+    assert!(matches!(gone, Err(LifecycleError::DataLost { .. })));
     reader.handle.ensure_group(&group("g")).await.unwrap();
     reader.publish(3).await;
     assert_eq!(reader.refresh(Some(0)).await, 3);

@@ -140,7 +140,7 @@ async fn a_lost_group_does_not_meet_its_dead_letters_again_c02() {
         .unwrap();
     let () = world.query(&["XGROUP", "DESTROY", "orders:3", "g"]).await;
     let error = handle.dead_letter(&who, &ids[2..], &rejection).await;
-    assert!(matches!(error, Err(LifecycleError::NoGroup)));
+    assert!(matches!(error, Err(LifecycleError::NoGroup { .. })));
     let ensured = handle.ensure_group(&group("g")).await.unwrap();
     assert!(ensured.position >= ids[1]);
     assert_eq!(read(&handle, "c", 10).await, ids[2..]);

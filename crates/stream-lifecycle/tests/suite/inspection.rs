@@ -97,11 +97,11 @@ async fn a_lost_stream_is_no_empty_snapshot() {
     let () = world.query(&["DEL", "orders:3"]).await;
     assert!(matches!(
         handle.snapshot(10).await,
-        Err(LifecycleError::DataLost)
+        Err(LifecycleError::DataLost { .. })
     ));
     assert!(matches!(
         handle.peek(StreamId::ZERO, 10).await,
-        Err(LifecycleError::DataLost)
+        Err(LifecycleError::DataLost { .. })
     ));
     assert_eq!(handle.status().await.unwrap().stream, None);
 }
@@ -111,7 +111,10 @@ async fn sixty_four_tasks_race_the_first_use_of_a_lazy_handle_and_get_one_identi
     let world = World::new().await;
     let lazy = Arc::new(LazyHandle::new(world.shard()));
     // A failure leaves it unbound.
-    assert!(matches!(lazy.get().await, Err(LifecycleError::NotFound)));
+    assert!(matches!(
+        lazy.get().await,
+        Err(LifecycleError::NotFound { .. })
+    ));
     assert!(lazy.bound().is_none());
     let mut current = world.first().await;
     let tasks: Vec<_> = (0..64)

@@ -73,7 +73,7 @@ async fn n_concurrent_recreates_have_one_winner() {
     for task in tasks {
         match task.await.unwrap() {
             Ok(handle) => won.push(handle),
-            Err(LifecycleError::GenerationMismatch { current, .. }) => {
+            Err(LifecycleError::UnexpectedGeneration { current, .. }) => {
                 assert_eq!(current.generation, generation(2));
             }
             Err(other) => panic!("{other}"),
@@ -158,11 +158,11 @@ async fn sealing_refuses_publishing_and_nothing_else() {
     assert!(!handle.seal().await.unwrap());
     assert!(matches!(
         handle.publish(&fields("b")).await,
-        Err(LifecycleError::Sealed)
+        Err(LifecycleError::Sealed { .. })
     ));
     let key = crate::support::once("k");
     let refused = handle.add_once(&key, &fields("b")).await;
-    assert!(matches!(refused, Err(LifecycleError::Sealed)));
+    assert!(matches!(refused, Err(LifecycleError::Sealed { .. })));
     assert_eq!(read(&handle, "c", 10).await, [id]);
     assert_eq!(handle.status().await.unwrap().state, ShardState::Sealed);
     assert!(handle.unseal().await.unwrap());
@@ -180,7 +180,7 @@ async fn destroying_leaves_the_tombstone_and_can_be_repeated() {
     assert_eq!(world.keys().await, ["{orders:3}:lc"]);
     assert_eq!(handle.status().await.unwrap().state, ShardState::Destroyed);
     let unbound = world.shard_at("orders:4").destroy().await;
-    assert!(matches!(unbound, Err(LifecycleError::NotFound)));
+    assert!(matches!(unbound, Err(LifecycleError::NotFound { .. })));
     let created = world.shard().create(&creation(1)).await;
     assert!(matches!(created, Err(LifecycleError::Destroyed { .. })));
 }
@@ -203,7 +203,10 @@ async fn a_living_generation_is_not_recreated() {
         .recreate(generation(2), &creation(2))
         .await
         .unwrap_err();
-    assert!(matches!(error, LifecycleError::Regressed { .. }), "{error}");
+    assert!(
+        matches!(error, LifecycleError::UnexpectedGeneration { .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -216,7 +219,7 @@ async fn a_stream_that_exists_is_taken_over_only_when_asked() {
     let error = world.shard().create(&creation(1)).await.unwrap_err();
     assert!(
         matches!(&error, LifecycleError::KeyConflict { key, found }
-        if key == "orders:3" && found == "stream"),
+        if key == "orders:3" && found.as_deref() == Some("stream")),
         "{error}"
     );
     let handle = world.shard().create(&creation(1).adopt()).await.unwrap();
@@ -251,7 +254,7 @@ async fn a_lost_lifecycle_fails_closed_and_adopting_it_is_explicit() {
     let () = world.query(&["DEL", "{orders:3}:lc"]).await;
     assert!(matches!(
         handle.publish(&fields("b")).await,
-        Err(LifecycleError::NotFound)
+        Err(LifecycleError::NotFound { .. })
     ));
     let created = world.shard().create(&creation(1)).await;
     assert!(matches!(created, Err(LifecycleError::KeyConflict { .. })));

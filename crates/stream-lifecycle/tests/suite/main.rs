@@ -1,6 +1,7 @@
 //! The crate against real servers, one file per kind of promise.
 #![allow(clippy::unwrap_used)]
 
+mod answers;
 mod cluster;
 mod consumers;
 mod counting;

@@ -268,3 +268,57 @@ async fn the_command_that_is_denied_is_named_c11() {
     let error = limited.publish(&fields("a")).await.unwrap_err();
     assert!(error.to_string().contains("evalsha"), "{error}");
 }
+
+/// The commands that the README lists are all that is needed, on the keys that it lists.
+#[tokio::test]
+async fn the_permissions_that_are_documented_are_enough_c11() {
+    let readme = include_str!("../../README.md");
+    let line = readme.lines().find(|line| line.starts_with("ACL SETUSER "));
+    let line = line.expect("the README shows how a user is made");
+    let world = World::new().await;
+    // Newer commands are not known to every server.
+    let optional = |word: &&str| *word != "+xackdel";
+    let words: Vec<&str> = line.split_whitespace().filter(optional).collect();
+    let () = world.query(&words).await;
+    let url = format!("redis://app:secret@{}/", world.server.address());
+    let client = redis::Client::open(url).unwrap();
+    let link = client.get_multiplexed_async_connection().await.unwrap();
+    let shard = ShardRef::new(link.clone(), base());
+    let sliding = Retention::forever()
+        .sliding_ttl(Duration::from_secs(600))
+        .unwrap();
+    let creation = |number| creation(number).retention(sliding);
+    let mut handle = shard.create(&creation(1)).await.unwrap();
+    for number in 2..4 {
+        let who = registration("c", 1, 1);
+        handle.register(&who).await.unwrap();
+        handle.publish(&fields("a")).await.unwrap();
+        let ids = read(&handle, "c", 1).await;
+        let rejection = Rejection::new("x");
+        handle.attempt(&who, ids[0]).await.unwrap();
+        handle.dead_letter(&who, &ids, &rejection).await.unwrap();
+        for (operation, outcome) in crate::guard::every_operation(&handle).await {
+            let is_allowed = outcome != "Denied" && outcome != "Refused";
+            assert!(is_allowed, "{operation}: {outcome}");
+        }
+        let keep = stream_lifecycle::Draining::new().keep(Duration::from_secs(1));
+        let drained = handle.destroy_if_drained(&keep).await;
+        assert!(
+            matches!(drained, Ok(_) | Err(LifecycleError::NotDrained { .. })),
+            "{drained:?}"
+        );
+        handle.destroy().await.unwrap();
+        handle = shard
+            .recreate(handle.generation(), &creation(number))
+            .await
+            .unwrap();
+    }
+    let () = world.query(&["DEL", &handle.keys().stream]).await;
+    handle.ensure_group(&group("g")).await.unwrap();
+    let outside = stream_lifecycle::Base::new("other:1").unwrap();
+    let error = ShardRef::new(link, outside)
+        .create(&creation(1))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, LifecycleError::Denied { .. }), "{error}");
+}

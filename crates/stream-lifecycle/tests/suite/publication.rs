@@ -19,10 +19,10 @@ async fn publishing_never_makes_a_stream() {
     let () = world.query(&["DEL", "orders:3"]).await;
     assert!(matches!(
         handle.publish(&fields("a")).await,
-        Err(LifecycleError::DataLost)
+        Err(LifecycleError::DataLost { .. })
     ));
     let refused = handle.add_once(&once("k"), &fields("a")).await;
-    assert!(matches!(refused, Err(LifecycleError::DataLost)));
+    assert!(matches!(refused, Err(LifecycleError::DataLost { .. })));
     assert_eq!(world.query::<u64>(&["EXISTS", "orders:3"]).await, 0);
     // A refused publication leaves no record behind: it can be made as soon as the stream is there again.
     handle_group(&handle).await;

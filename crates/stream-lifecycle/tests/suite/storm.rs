@@ -68,7 +68,7 @@ async fn operate(handle: &Handle<Link>, which: usize) {
         let is_known = error.is_stale()
             || matches!(
                 error,
-                LifecycleError::Sealed
+                LifecycleError::Sealed { .. }
                     | LifecycleError::ConsumerFenced { .. }
                     | LifecycleError::StillPending { .. }
                     | LifecycleError::NotDrained { .. }
@@ -241,7 +241,7 @@ async fn removing_a_stream_wakes_its_blocked_readers() {
     assert!(
         matches!(
             outcome,
-            Err(LifecycleError::ReadEnded | LifecycleError::NoGroup)
+            Err(LifecycleError::ReadEnded | LifecycleError::Destroyed { .. })
         ),
         "{outcome:?}"
     );

@@ -2,8 +2,10 @@
 
 mod model;
 mod model_consumers;
+mod model_redelivery;
 mod op;
 mod play;
+mod play_redelivery;
 
 use play::Play;
 

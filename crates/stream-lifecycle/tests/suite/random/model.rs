@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stream_lifecycle::{Identity, StreamId};
 
+use super::model_redelivery::{Again, Letter};
 use super::op::Who;
 use crate::support::BASE;
 
@@ -21,9 +22,11 @@ pub(super) const ANSWERS: &[&str] = &[
     "lost",
     "destroyed",
     "already",
+    "vanished",
     "NotFound",
     "GenerationMismatch",
     "Regressed",
+    "UnexpectedGeneration",
     "Destroyed",
     "Sealed",
     "AlreadyExists",
@@ -38,6 +41,17 @@ pub(super) const ANSWERS: &[&str] = &[
     "leased",
     "claimed",
     "cleaned",
+    "attempted",
+    "early",
+    "postponed",
+    "moved",
+    "gone",
+    "unknown",
+    "deleted",
+    "kept",
+    "counted",
+    "missed",
+    "NotPending",
 ];
 
 #[derive(Clone, Debug, Default)]
@@ -51,6 +65,7 @@ pub(super) struct Stream {
     pub(super) entries: BTreeMap<StreamId, String>,
     pub(super) last: Option<StreamId>,
     pub(super) groups: BTreeMap<String, Group>,
+    pub(super) added: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +86,11 @@ pub(super) struct Life {
     pub(super) leases: BTreeMap<String, (String, u64, bool)>,
     pub(super) cursors: BTreeMap<String, (u64, StreamId)>,
     pub(super) number: u64,
+    pub(super) again: Again,
+    /// Groups that lost what was in the stream, and have not acknowledged anything since.
+    pub(super) bereft: BTreeSet<String>,
+    /// Whether it was removed without its stream.
+    pub(super) vanished: bool,
 }
 
 /// The shard, and what was set aside of its earlier lives.
@@ -78,6 +98,7 @@ pub(super) struct Life {
 pub(super) struct Model {
     pub(super) life: Option<Life>,
     pub(super) retired: BTreeSet<String>,
+    pub(super) letters: BTreeMap<String, Vec<Letter>>,
 }
 
 pub(super) type Answer = String;
@@ -100,6 +121,9 @@ impl Life {
             leases: BTreeMap::new(),
             cursors: BTreeMap::from([("g".to_owned(), (1, StreamId::ZERO))]),
             number: 1,
+            again: Again::default(),
+            bereft: BTreeSet::new(),
+            vanished: false,
         }
     }
 
@@ -142,6 +166,8 @@ impl Model {
 
     pub(super) fn keys(&self) -> BTreeSet<String> {
         let mut keys = self.retired.clone();
+        let groups = self.letters.keys();
+        keys.extend(groups.map(|group| format!("{{{BASE}}}:dlq:{group}")));
         let Some(life) = &self.life else {
             return keys;
         };
@@ -184,11 +210,7 @@ impl Model {
             });
         }
         if generation != expected {
-            return word(if generation < expected {
-                "Regressed"
-            } else {
-                "GenerationMismatch"
-            });
+            return word("UnexpectedGeneration");
         }
         if life.state != State::Destroyed {
             return word("StillAlive");
@@ -209,13 +231,22 @@ impl Model {
                 life.stream = None;
                 Ok(word("destroyed"))
             }
-            Err(answer) if answer == "Destroyed" => Ok(word("already")),
+            Err(answer) if answer == "Destroyed" => {
+                let vanished = self.life.as_ref().is_some_and(|life| life.vanished);
+                Ok(word(if vanished { "vanished" } else { "already" }))
+            }
             Err(answer) => Err(answer),
         }
     }
 
     pub(super) fn drain(&mut self, bound: &Identity, keep: bool) -> Result<Answer, Answer> {
         let mut kept = None;
+        if let Ok(life) = self.guard(bound, false)
+            && life.stream.is_none()
+        {
+            life.vanished = true;
+            life.state = State::Destroyed;
+        }
         if let Ok(life) = self.guard(bound, false)
             && let Some(stream) = &life.stream
         {
@@ -241,6 +272,7 @@ impl Model {
         let id = given.ok_or_else(|| word("an id"))?;
         assert!(Some(id) > stream.last, "{id} after {:?}", stream.last);
         stream.last = Some(id);
+        stream.added += 1;
         stream.entries.insert(id, value.to_string());
         Ok(id)
     }
@@ -273,15 +305,11 @@ impl Model {
     }
 
     pub(super) fn remove(&mut self, bound: &Identity, id: StreamId) -> Result<Answer, Answer> {
-        let stream = self
-            .guard(bound, false)?
-            .stream
-            .as_mut()
-            .ok_or_else(|| word("DataLost"))?;
-        Ok(format!(
-            "removed {}",
-            u64::from(stream.entries.remove(&id).is_some())
-        ))
+        let life = self.guard(bound, false)?;
+        if life.stream.is_none() {
+            return Err(word("DataLost"));
+        }
+        Ok(format!("removed {}", u64::from(life.lose(id))))
     }
 
     pub(super) fn snapshot(&mut self, bound: &Identity) -> Result<Answer, Answer> {

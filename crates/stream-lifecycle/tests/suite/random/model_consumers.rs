@@ -24,6 +24,7 @@ impl Model {
         let saved = life.cursors.get(name).copied();
         let Some(stream) = life.stream.as_mut() else {
             life.number += 1;
+            life.bereft.insert(name.to_owned());
             life.cursors
                 .insert(name.to_owned(), (life.number, StreamId::ZERO));
             let groups = BTreeMap::from([(name.to_owned(), Group::default())]);
@@ -37,11 +38,19 @@ impl Model {
             life.cursors
                 .entry(name.to_owned())
                 .or_insert((life.number, StreamId::ZERO));
-            return Ok(format!("existing {}", group.last.unwrap_or(StreamId::ZERO)));
+            let said = if life.bereft.contains(name) {
+                "lost"
+            } else {
+                "existing"
+            };
+            return Ok(format!("{said} {}", group.last.unwrap_or(StreamId::ZERO)));
         }
         let end = stream.last.unwrap_or(StreamId::ZERO);
         let (said, at) = match saved {
-            Some((number, at)) if number == life.number && at <= end => ("restored", at),
+            Some((number, at)) if number == life.number && at <= end => {
+                let is_bereft = life.bereft.contains(name);
+                (if is_bereft { "lost" } else { "restored" }, at)
+            }
             Some(_) => ("lost", StreamId::ZERO),
             None => ("restored", StreamId::ZERO),
         };
@@ -50,6 +59,10 @@ impl Model {
             ..Group::default()
         };
         stream.groups.insert(name.to_owned(), group);
+        life.again.made_anew(name);
+        if said == "lost" {
+            life.bereft.insert(name.to_owned());
+        }
         life.cursors.insert(name.to_owned(), (life.number, at));
         Ok(format!("{said} {at}"))
     }
@@ -118,7 +131,7 @@ impl Model {
         Ok(word("ok"))
     }
 
-    /// Reading is not guarded: whoever knows the key reads what is there.
+    /// Reading is not guarded: whoever knows the key reads what is there. Who finds no group is told what the guard says.
     pub(super) fn read(
         &mut self,
         bound: &Identity,
@@ -126,11 +139,16 @@ impl Model {
         consumer: &str,
         count: usize,
     ) -> Result<Answer, Answer> {
-        let life = self.life.as_mut().ok_or_else(|| word("NoGroup"))?;
-        if life.identity.physical_key != bound.physical_key {
-            return Err(word("NoGroup"));
+        let has_group = self.life.as_ref().is_some_and(|life| {
+            let stream = life.stream.as_ref();
+            life.identity.physical_key == bound.physical_key
+                && stream.is_some_and(|stream| stream.groups.contains_key(name))
+        });
+        if !has_group {
+            self.guard(bound, false)?.group(name)?;
         }
-        let stream = life.stream.as_mut().ok_or_else(|| word("NoGroup"))?;
+        let life = self.life.as_mut().ok_or_else(|| word("NotFound"))?;
+        let stream = life.stream.as_mut().ok_or_else(|| word("DataLost"))?;
         let group = stream.groups.get_mut(name).ok_or_else(|| word("NoGroup"))?;
         let new: Vec<StreamId> = stream
             .entries
@@ -143,6 +161,7 @@ impl Model {
             group.last = Some(*id);
             group.pending.insert(*id, consumer.to_owned());
         }
+        *life.again.given.entry(name.to_owned()).or_default() += new.len() as u64;
         Ok(format!("entries {new:?}"))
     }
 
@@ -157,6 +176,13 @@ impl Model {
         if who.is_some_and(|who| life.is_fenced(who)) {
             return Err(word("ConsumerFenced"));
         }
+        let count = Self::settle(life, name, id)?;
+        life.again.forget(name, id);
+        Ok(format!("acked {count}"))
+    }
+
+    /// Acknowledges an entry and moves the position on.
+    pub(super) fn settle(life: &mut Life, name: &str, id: StreamId) -> Result<u64, Answer> {
         let number = life.number;
         let group = life.group(name)?;
         let count = u64::from(group.pending.remove(&id).is_some());
@@ -164,8 +190,9 @@ impl Model {
             let first = group.pending.keys().next().copied();
             let at = first.map_or(group.last.unwrap_or(StreamId::ZERO), before);
             life.cursors.insert(name.to_owned(), (number, at));
+            life.bereft.remove(name);
         }
-        Ok(format!("acked {count}"))
+        Ok(count)
     }
 
     /// `given`: the fence that the script chose, if it chose one.
@@ -234,6 +261,9 @@ impl Model {
         }
         for id in &deleted {
             group.pending.remove(id);
+        }
+        for id in &deleted {
+            life.again.forget(name, *id);
         }
         Ok(format!("claimed {live:?} {deleted:?}"))
     }

@@ -77,9 +77,26 @@ pub(super) enum Op {
         consumer: &'static str,
     },
     Cleanup(Slot),
+    Again {
+        slot: Slot,
+        who: Who,
+        nth: u64,
+        what: Again,
+    },
+    Trim(usize),
     LoseStream,
     LoseGroup(&'static str),
     Flush,
+}
+
+/// What is done about an entry that has to be handled again, or not any more.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Again {
+    Attempt,
+    Postpone { is_long: bool },
+    DeadLetter,
+    AckAndDelete,
+    Count { knows: bool },
 }
 
 /// A registration.
@@ -96,8 +113,22 @@ fn pick<T: Copy>(random: &mut Random, all: &[T]) -> T {
     all[usize::try_from(index).unwrap()]
 }
 
-const GROUPS: [&str; 2] = ["g", "h"];
-const CONSUMERS: [&str; 3] = ["a", "b", "c"];
+pub(super) const GROUPS: [&str; 2] = ["g", "h"];
+pub(super) const CONSUMERS: [&str; 3] = ["a", "b", "c"];
+
+fn choose_again(random: &mut Random) -> Again {
+    match random.below(36) {
+        0..12 => Again::Attempt,
+        12..16 => Again::Postpone {
+            is_long: random.below(2) == 0,
+        },
+        16..21 => Again::DeadLetter,
+        21..27 => Again::AckAndDelete,
+        _ => Again::Count {
+            knows: random.below(6) > 0,
+        },
+    }
+}
 
 /// `generation`: the one that the shard is in, so that many recreations hit.
 pub(super) fn choose(random: &mut Random, generation: u64) -> Op {
@@ -121,7 +152,7 @@ pub(super) fn choose(random: &mut Random, generation: u64) -> Op {
         epoch: random.below(12),
     };
     let incarnation = u128::from(random.below(3));
-    match random.below(200) {
+    match random.below(240) {
         0..6 => Op::Create {
             slot,
             incarnation,
@@ -183,7 +214,14 @@ pub(super) fn choose(random: &mut Random, generation: u64) -> Op {
         193..196 => Op::Cleanup(slot),
         196..197 => Op::LoseStream,
         197..199 => Op::LoseGroup(group),
-        _ if random.below(4) == 0 => Op::Flush,
+        199..235 => Op::Again {
+            slot,
+            who,
+            nth,
+            what: choose_again(random),
+        },
+        235..238 => Op::Trim(usize::try_from(nth).unwrap()),
+        238 if random.below(4) == 0 => Op::Flush,
         _ => Op::Open { slot },
     }
 }

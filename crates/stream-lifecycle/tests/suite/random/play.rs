@@ -16,19 +16,19 @@ use crate::support::{
 };
 
 pub(super) struct Play {
-    world: World,
-    model: Model,
-    random: Random,
-    handles: Vec<Option<Handle<Link>>>,
+    pub(super) world: World,
+    pub(super) model: Model,
+    pub(super) random: Random,
+    pub(super) handles: Vec<Option<Handle<Link>>>,
     leases: Vec<Option<Lease>>,
     answers: BTreeMap<String, usize>,
     history: Vec<String>,
 }
 
-type Said = Result<String, LifecycleError>;
+pub(super) type Said = Result<String, LifecycleError>;
 
 /// What was answered, in the model's words.
-fn said(outcome: Said) -> String {
+pub(super) fn said(outcome: Said) -> String {
     match outcome {
         Ok(text) => text,
         Err(LifecycleError::IdempotencyConflict { original }) => format!("conflict {original}"),
@@ -45,7 +45,7 @@ fn given<T: std::str::FromStr>(said: &str) -> Option<T> {
     said.split_once(' ')?.1.parse().ok()
 }
 
-fn registration(who: Who) -> Registration {
+pub(super) fn registration(who: Who) -> Registration {
     let (token, epoch) = (
         Token::new(who.token).unwrap(),
         MemberEpoch::new(who.epoch).unwrap(),
@@ -61,7 +61,7 @@ fn lease_parts(lease: &Lease) -> (&str, &str, u64) {
     )
 }
 
-fn either(answer: Result<String, String>) -> String {
+pub(super) fn either(answer: Result<String, String>) -> String {
     answer.unwrap_or_else(|answer| answer)
 }
 
@@ -127,11 +127,12 @@ impl Play {
             let pending: BTreeMap<StreamId, String> =
                 rows.into_iter().map(|row| (id(&row.0), row.1)).collect();
             assert_eq!(pending, group.pending);
+            self.compare_again(&handle, &found).await;
         }
     }
 
     /// An entry that is likely to be there, or to have been there.
-    fn entry(&self, name: Option<&str>, nth: u64) -> StreamId {
+    pub(super) fn entry(&self, name: Option<&str>, nth: u64) -> StreamId {
         let nth = usize::try_from(nth).unwrap();
         let stream = self
             .model
@@ -211,6 +212,21 @@ impl Play {
                 let () = self.world.query(&["DEL", &key]).await;
                 None
             }
+            Op::Trim(left) => {
+                let life = self.model.life.as_ref()?;
+                life.stream.as_ref()?;
+                let (key, left_text) = (life.identity.physical_key.clone(), left.to_string());
+                let words = ["XTRIM", &key, "MAXLEN", &left_text];
+                let () = self.world.query(&words).await;
+                self.model.trim(left);
+                None
+            }
+            Op::Again {
+                slot,
+                who,
+                nth,
+                what,
+            } => self.perform_again((slot, who), nth, what).await,
             Op::LoseGroup(name) => {
                 let life = self.model.life.as_mut()?;
                 life.stream.as_mut()?.groups.remove(name);
@@ -348,6 +364,7 @@ impl Play {
                 (said, either(self.model.refresh(&bound, who)))
             }
             Op::Deregister(_, who) => {
+                let who = self.registered(who, who.epoch);
                 let said = said(handle.deregister(&registration(who)).await.map(ok));
                 (said, either(self.model.deregister(&bound, who)))
             }
@@ -378,6 +395,7 @@ impl Play {
                 (said, either(self.model.ack(&bound, None, name, id)))
             }
             Op::AckAs { who, nth, .. } => {
+                let who = self.registered(who, nth);
                 let id = self.entry(Some(who.group), nth);
                 let acked = handle.ack_as(&registration(who), &[id]).await;
                 let said = said(acked.map(|acked| format!("acked {}", acked.count)));
@@ -465,5 +483,6 @@ fn removal(outcome: Result<Removal, LifecycleError>) -> String {
     said(outcome.map(|removal| match removal {
         Removal::Destroyed => "destroyed".to_owned(),
         Removal::Already => "already".to_owned(),
+        Removal::Lost => "vanished".to_owned(),
     }))
 }
