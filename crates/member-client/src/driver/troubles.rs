@@ -61,8 +61,11 @@ impl Troubles {
         self.lock().values().cloned().collect()
     }
 
+    /// Whether one of the member's shards stands still. One that waits for its next attempt does not.
     pub(crate) fn concern(&self, member: &str) -> bool {
-        self.lock().keys().any(|(known, _)| &**known == member)
+        let all = self.lock();
+        let mut of_member = all.iter().filter(|((known, _), _)| &**known == member);
+        of_member.any(|(_, trouble)| trouble.kind != TroubleKind::HeldUp)
     }
 
     /// Forgets those of a member's shards that it does not own any more.
@@ -142,6 +145,8 @@ mod tests {
         all.keep("b-m0", &[]);
         assert!(all.concern("a-m0"));
         all.keep("a-m0", &[ShardId::new(1)]);
+        assert!(!all.concern("a-m0"));
+        of(3).note(TroubleKind::HeldUp, Some("6-1"), "not now");
         assert!(!all.concern("a-m0"));
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use member_client::{Health, TroubleKind};
 use stream_lifecycle::{
-    ConsumerName, MemberEpoch, Registration, ShardAdmin, ShardConsumer, ShardInspect, Token,
+    ConsumerName, MemberEpoch, OwnerName, Registration, ShardAdmin, ShardConsumer, ShardInspect,
+    ShardRecovery, Token,
 };
 use testkit::{wait_until, wait_until_async};
 
@@ -247,8 +248,8 @@ async fn a_server_that_was_a_replica_for_a_while_is_written_again_c05() {
     assert_eq!((metrics.group_repairs, metrics.shards_superseded), (0, 0));
 }
 
-/// C15, C17 and C24: what earlier owners left is taken over under a lease, with entries that lost their record counted; their
-/// consumers stay until they have been quiet for long.
+/// C15 and C17: what earlier owners left is taken over under a lease, with entries that lost their record counted; their consumers
+/// stay until they have been quiet for long.
 #[tokio::test]
 async fn what_earlier_owners_left_is_taken_over_c15_c17() {
     let (scene, _) = Scene::alive(1).await;
@@ -395,4 +396,50 @@ async fn a_read_that_the_server_ends_is_followed_by_a_look_at_the_shard_c03() {
         .unwrap();
     let exists: u32 = scene.query(&["EXISTS", &key(0)]).await;
     assert_eq!((exists, client.metrics().group_repairs), (0, 0));
+}
+
+/// C24: a process that died while it recovered holds its successor up for no longer than its lease, by Redis' clock.
+#[tokio::test]
+async fn a_lease_of_recovery_that_nobody_gave_back_holds_the_owner_up_until_it_ends_c24() {
+    let (scene, lives) = Scene::alive(1).await;
+    let log = Log::new();
+    scene.publish(0, 0..3).await;
+    scene.leave_pending(0, "dead", 2).await;
+    let owner = OwnerName::new("dead").unwrap();
+    let length = Duration::from_millis(700);
+    lives[0]
+        .lease_acquire(&group(), &owner, length)
+        .await
+        .unwrap();
+    scene.coordinator.assign("a-m0", &[0]);
+    let client = scene.start("a", &log);
+    let held = || {
+        let troubles = client.troubles();
+        troubles
+            .first()
+            .is_some_and(|trouble| trouble.reason.contains("dead"))
+    };
+    wait_until(LIMIT, held).await.unwrap();
+    assert!(log.begun().is_empty());
+    log.wait_for(3).await;
+    scene.wait_for_nothing_pending(1).await;
+    assert_eq!(log.bodies(), numbers(0..3));
+}
+
+/// C19 and C36: a lost registration is no other owner: it is made again, and what was handled is acknowledged, not handled again.
+#[tokio::test]
+async fn a_registration_that_was_lost_is_made_again_c36() {
+    let (scene, lives) = Scene::alive(1).await;
+    let log = Log::new();
+    scene.coordinator.assign("a-m0", &[0]);
+    let client = scene.start("a", &log);
+    scene.publish(0, ["x"]).await;
+    log.wait_for(1).await;
+    scene.wait_for_nothing_pending(1).await;
+    let _: u32 = scene.query(&["DEL", &lives[0].keys().metadata]).await;
+    scene.publish(0, ["y"]).await;
+    log.wait_for(2).await;
+    scene.wait_for_nothing_pending(1).await;
+    assert_eq!(log.bodies(), ["x", "y"]);
+    assert_eq!(client.metrics().shards_superseded, 0);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use member_client::Outcome;
+use member_client::{Exhausted, Outcome, TroubleKind};
 use testkit::wait_until;
 
 use crate::scene::{LIMIT, Log, Scene};
@@ -122,4 +122,31 @@ async fn what_is_in_hand_is_finished_when_the_shard_is_taken_away() {
     };
     wait_until(LIMIT, gone).await.unwrap();
     assert_eq!((log.accepted().len(), scene.pending(0).await), (3, 2));
+}
+
+/// C21: without order, too, a shard halts only once what is in hand is finished, and can be taken away then.
+#[tokio::test]
+async fn a_shard_without_order_halts_after_what_is_in_hand_c21() {
+    let (scene, _) = Scene::alive(1).await;
+    let log = Log::deciding(|handled| match handled.body.as_str() {
+        "0" => Err("poison".into()),
+        _ => Ok(Outcome::Ack),
+    });
+    scene.publish(0, 0..4).await;
+    scene.coordinator.assign("a-m0", &[0]);
+    let builder = scene.builder("a", &log).unordered_in_flight(2);
+    let builder = builder.max_attempts(2).when_exhausted(Exhausted::Halt);
+    let client = builder.build().unwrap().start();
+    wait_until(LIMIT, || client.metrics().shards_halted == 1)
+        .await
+        .unwrap();
+    assert_eq!(client.troubles()[0].kind, TroubleKind::Halted);
+    assert_eq!((log.accepted().len(), scene.pending(0).await), (3, 1));
+    scene.coordinator.assign("a-m0", &[]);
+    let gone = || {
+        let last = scene.coordinator.last_heartbeat("a-m0");
+        last.is_some_and(|last| last.owned_shards.is_empty() && last.revoking_shards.is_empty())
+    };
+    wait_until(LIMIT, gone).await.unwrap();
+    assert!(client.troubles().is_empty());
 }

@@ -267,7 +267,8 @@ impl ShardStream {
     /// if somebody else made it meanwhile, that is as good.
     pub(crate) async fn restore_group(&self, reader: &mut Reader) -> Result<Restored, Trouble> {
         if let Some(exact) = &reader.exact {
-            let (group, stream) = exact.ensure_group().await?;
+            let (group, is_lost) = exact.ensure_group().await?;
+            let stream = group && is_lost;
             return Ok(Restored { group, stream });
         }
         let mut command = cmd("XGROUP");

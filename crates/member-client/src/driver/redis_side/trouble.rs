@@ -47,10 +47,15 @@ impl From<LifecycleError> for Trouble {
     fn from(error: LifecycleError) -> Self {
         match &error {
             stale if stale.is_stale() => Self::Superseded(with_causes(stale)),
+            // Its registration is lost: registering again tells whether the shard has another owner by now.
+            LifecycleError::ConsumerFenced {
+                token: None,
+                epoch: None,
+            } => Self::Reconnect(Cause::Shard(error)),
             LifecycleError::ConsumerFenced { .. } | LifecycleError::LeaseLost { .. } => {
                 Self::Superseded(with_causes(&error))
             }
-            LifecycleError::NoGroup | LifecycleError::DataLost => {
+            LifecycleError::NoGroup { .. } | LifecycleError::DataLost { .. } => {
                 Self::GroupMissing(Cause::Shard(error))
             }
             LifecycleError::KeyConflict { .. }
@@ -151,10 +156,16 @@ mod tests {
         let destroyed = LifecycleError::Destroyed {
             generation: Generation::FIRST,
         };
-        for over in [LifecycleError::NotFound, destroyed, fenced] {
+        let base = || "orders:3".to_owned();
+        for over in [LifecycleError::NotFound { base: base() }, destroyed, fenced] {
             assert!(matches!(Trouble::from(over), Trouble::Superseded(_)));
         }
-        for missing in [LifecycleError::NoGroup, LifecycleError::DataLost] {
+        let group = "g".to_owned();
+        let no_group = LifecycleError::NoGroup {
+            base: base(),
+            group,
+        };
+        for missing in [no_group, LifecycleError::DataLost { base: base() }] {
             assert!(matches!(Trouble::from(missing), Trouble::GroupMissing(_)));
         }
         let read_only = RedisError::from((ErrorKind::Server(ServerErrorKind::ReadOnly), "no"));
@@ -166,7 +177,11 @@ mod tests {
             owner: "b-m0".to_owned(),
             left_ms: 5,
         };
-        for passing in [busy, held, LifecycleError::ReadEnded] {
+        let forgotten = LifecycleError::ConsumerFenced {
+            token: None,
+            epoch: None,
+        };
+        for passing in [busy, held, forgotten, LifecycleError::ReadEnded] {
             assert!(matches!(Trouble::from(passing), Trouble::Reconnect(_)));
         }
     }
