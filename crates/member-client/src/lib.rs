@@ -1,5 +1,6 @@
 //! Consumer membership for sharded Redis Streams: [`machine::MemberMachine`], the pure rules of being a member, and
 //! [`MemberClient`], the driver on tokio with a worker per owned shard. It knows nothing about how the coordinator decides.
+#![doc = include_str!("../README.md")]
 
 mod driver;
 pub mod machine;

@@ -89,12 +89,15 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// An error with its causes, each after a colon.
+/// An error with its causes, each after a colon, unless it was told already.
 fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        text = format!("{text}: {error}");
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
         cause = error.source();
     }
     text
