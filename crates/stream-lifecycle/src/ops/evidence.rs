@@ -12,7 +12,7 @@ pub struct GroupEvidence {
     pub name: String,
     /// How many entries are delivered and not acknowledged.
     pub pending: u64,
-    /// How many entries are not delivered yet; none where Redis does not know, or says a number below zero (case C25).
+    /// How many entries are not delivered yet; none where Redis does not know, or says what can't be (case C25).
     pub lag: Option<u64>,
     /// Whether there is an entry after the last one delivered.
     pub has_unread: bool,

@@ -28,7 +28,7 @@ pub struct GroupStatus {
     pub pending: u64,
     /// The last entry delivered.
     pub last_delivered: StreamId,
-    /// How many entries are not delivered yet, if Redis knows.
+    /// How many entries are not delivered yet; none where Redis does not know, or says what can't be (case C25).
     pub lag: Option<u64>,
     /// How many entries were trimmed or deleted before the group was given them, as far as its reader counted
     /// ([`refresh_counting`](crate::ShardRedelivery::refresh_counting), case C30). Never reset.

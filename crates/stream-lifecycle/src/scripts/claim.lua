@@ -4,7 +4,7 @@ if refused then
   return refused
 end
 local saved = saved_of(ARGV[3])
-refused = saved.err and saved or has_attempts(saved) and denied({{'HDEL', KEYS[3], 'f'}, {'HINCRBY', KEYS[3], 'f', '1'}})
+refused = saved.err and (denied({{'HMGET', KEYS[3], 'f'}}) or saved) or has_attempts(saved) and denied({{'HDEL', KEYS[3], 'f'}, {'HINCRBY', KEYS[3], 'f', '1'}})
   or not group_of(ARGV[3]) and {16, ARGV[3]}
 if refused then
   return refused

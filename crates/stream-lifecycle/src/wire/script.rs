@@ -59,8 +59,8 @@ pub(crate) mod scripts {
         SEAL = "seal", FREES, ["guard"];
         DESTROY = "destroy", FREES, ["guard"];
         STANDING = "standing", READS, ["guard", "group"];
-        STATUS = "status", READS, ["guard", "group"];
-        EVIDENCE = "evidence", READS, ["guard", "group", "ids"];
+        STATUS = "status", READS, ["guard", "group", "ids", "lag"];
+        EVIDENCE = "evidence", READS, ["guard", "group", "ids", "lag"];
         PEEK = "peek", READS, ["guard"];
         SNAPSHOT = "snapshot", READS, ["guard"];
         PUBLISH = "publish", WRITES, ["fast", "guard", "expiry", "add"];

@@ -3,12 +3,14 @@
 use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
 use stream_lifecycle::{
-    Base, Draining, Handle, LifecycleError, Published, ShardAdmin, ShardConsumer, ShardInspect,
-    ShardProducer, ShardRef, StreamId,
+    Base, Draining, Handle, LifecycleError, Published, Rejection, ShardAdmin, ShardConsumer,
+    ShardInspect, ShardProducer, ShardRedelivery, ShardRef, StreamId,
 };
 use testkit::{RedisCluster, RedisServer};
 
-use crate::support::{connect as connect_to, consumer, creation, fields, group, once, query};
+use crate::support::{
+    connect as connect_to, consumer, creation, fields, group, once, query, registration,
+};
 
 async fn connect(cluster: &RedisCluster) -> ClusterConnection {
     let client = ClusterClient::builder(cluster.urls())
@@ -56,7 +58,15 @@ async fn shards_live_on_all_nodes_and_pipelines_work() {
             .iter()
             .map(|record| record.entry().id)
             .collect();
-        assert_eq!(handle.ack(&group("g"), &ids).await.unwrap().count, 21);
+        let who = registration("c", 1, 1);
+        handle.register(&who).await.unwrap();
+        let rejection = Rejection::new("x");
+        let told = handle.dead_letter(&who, &ids[..1], &rejection).await;
+        assert_eq!(told.unwrap().moved.len(), 1);
+        let told = handle.ack_and_delete(&who, &ids[1..2]).await.unwrap();
+        assert_eq!((told.acknowledged, told.deleted), (1, 1));
+        let acked = handle.ack(&group("g"), &ids).await.unwrap();
+        assert_eq!((acked.count, acked.unknown), (19, 2));
         handle.destroy_if_drained(&Draining::new()).await.unwrap();
         let next = shard
             .recreate(handle.generation(), &creation(2))

@@ -64,8 +64,37 @@ async fn a_lag_that_is_not_known_is_none_c25() {
         let words = ["XGROUP", "SETID", "orders:3", "g", "0", "ENTRIESREAD", read];
         let () = world.query(&words).await;
         let evidence = handle.drain_evidence().await.unwrap();
-        assert!(evidence.groups[0].lag.is_none_or(|lag| lag <= 2));
-        assert!(evidence.groups[0].has_unread);
+        assert_eq!(told(&evidence), [("g", 1, Some(1), true)]);
+    }
+}
+
+/// Case C25: more than there is, something where nothing is left, nothing where something is: what can't be is not told.
+#[tokio::test]
+async fn a_lag_that_can_not_be_is_not_told_c25() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let entries: Vec<_> = (0..6).map(|number| fields(&number.to_string())).collect();
+    handle.publish_all(&entries).await;
+    let ids = read(&handle, "c", 2).await;
+    let lags = async || {
+        let status = handle.status().await.unwrap().stream.unwrap();
+        let evidence = handle.drain_evidence().await.unwrap();
+        assert_eq!(status.groups[0].lag, evidence.groups[0].lag);
+        evidence.groups[0].lag
+    };
+    assert_eq!(lags().await, Some(4));
+    // Four entries are trimmed, two of them unread: two are left, whatever Redis says.
+    let () = world.query(&["XTRIM", "orders:3", "MAXLEN", "2"]).await;
+    assert_eq!(lags().await, Some(2));
+    let left = read(&handle, "c", 1).await;
+    assert_ne!(lags().await, Some(3), "only one is left");
+    for (at, entries_read) in [(left[0], "6"), (left[0], "1"), (ids[0], "6")] {
+        let at = at.to_string();
+        let words = ["XGROUP", "SETID", "orders:3", "g", &at, "ENTRIESREAD"];
+        let words = [words.as_slice(), &[entries_read]].concat();
+        let () = world.query(&words).await;
+        let expected = if at == ids[0].to_string() { 2 } else { 1 };
+        assert!(lags().await.is_none_or(|lag| lag == expected), "{at}");
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use stream_lifecycle::{
-    Handle, LifecycleError, Published, Reconnecting, RedisLink, Removal, ShardAdmin, ShardConsumer,
-    ShardInspect, ShardProducer, ShardRef, StreamId,
+    Handle, LifecycleError, Published, Reconnecting, RedisLink, Rejection, Removal, ShardAdmin,
+    ShardConsumer, ShardInspect, ShardProducer, ShardRedelivery, ShardRef, StreamId,
 };
 use testkit::{RedisServer, TcpProxy, wait_until_async};
 
@@ -125,6 +125,15 @@ async fn a_full_server_refuses_publishing_and_nothing_else_c09() {
     assert_eq!(world.dump().await, before);
     assert_eq!(handle.snapshot(10).await.unwrap().len(), 1);
     handle.refresh(&who).await.unwrap();
+    handle.refresh_counting(&who, None).await.unwrap();
+    assert_eq!(handle.attempt(&who, id).await.unwrap().count, 1);
+    let later = Duration::from_secs(1);
+    handle.postpone(&who, id, later).await.unwrap();
+    let before = world.dump().await;
+    let rejection = Rejection::new("x");
+    let refused = handle.dead_letter(&who, &[id], &rejection).await;
+    assert!(is_busy(&refused, "OOM"));
+    assert_eq!(world.dump().await, before);
     // A consumer that was started again, or got the shard: it has to acknowledge what makes room.
     let again = registration("c", 2, 1);
     handle.register(&again).await.unwrap();
