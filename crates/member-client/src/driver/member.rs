@@ -188,7 +188,11 @@ impl MemberTask {
             let stream = told.iter().find(|row| row.shard_index == shard.shard_index);
             match stream {
                 Some(stream) => self.streams.insert(shard.shard_index, stream.clone()),
-                None => self.streams.remove(&shard.shard_index),
+                None if response.status == HeartbeatStatus::Ok => {
+                    self.streams.remove(&shard.shard_index)
+                }
+                // Such answers start nothing, so they need not say it.
+                None => continue,
             };
             let current = self.workers.get(shard);
             if current.is_some_and(|worker| worker.told.as_ref() != stream) {

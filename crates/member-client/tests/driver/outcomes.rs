@@ -270,3 +270,23 @@ async fn answers_that_are_lost_cause_no_second_handling_c19() {
     settled.await.unwrap();
     assert_eq!(log.begun().len(), 7, "{:?}", log.begun());
 }
+
+/// C21: a handler that panics costs its shard a restart; what it panics at is set aside like anything else.
+#[tokio::test]
+async fn a_record_at_which_the_handler_panics_is_set_aside_c21() {
+    let (scene, _) = Scene::alive(1).await;
+    let log = Log::deciding(|handled| {
+        assert!(handled.body != "1", "the handler's own fault");
+        Ok(Outcome::Ack)
+    });
+    scene.publish(0, 0..3).await;
+    scene.coordinator.assign("a-m0", &[0]);
+    let client = scene.start("a", &log);
+    log.wait_for(2).await;
+    scene.wait_for_nothing_pending(1).await;
+    assert_eq!(log.bodies().last().map(String::as_str), Some("2"));
+    let letters = scene.dead_letters(0).await;
+    assert_eq!(field(&letters[0], "body"), "1");
+    let metrics = client.metrics();
+    assert_eq!((metrics.handler_panics, metrics.dead_letters), (5, 1));
+}

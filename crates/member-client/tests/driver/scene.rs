@@ -8,6 +8,7 @@ use std::time::Duration;
 use member_client::{
     Handler, HandlerError, MemberClient, MemberClientBuilder, Outcome, Record, RunningClient,
 };
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use testkit::{RedisServer, wait_until, wait_until_async};
 use tokio::sync::Semaphore;
@@ -167,8 +168,14 @@ impl Scene {
         scene
     }
 
+    /// A connection that gives up only when a test would anyway.
     pub(crate) async fn connection(&self) -> MultiplexedConnection {
-        self.redis.connection().await.unwrap()
+        let patient = AsyncConnectionConfig::new().set_response_timeout(Some(LIMIT));
+        let client = self.redis.client();
+        client
+            .get_multiplexed_async_connection_with_config(&patient)
+            .await
+            .unwrap()
     }
 
     pub(crate) fn builder(&self, base: &str, log: &Log) -> MemberClientBuilder<Log> {

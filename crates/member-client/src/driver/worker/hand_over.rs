@@ -109,6 +109,8 @@ impl Worker {
                     continue;
                 }
                 Begin::Instead(step) => step,
+                // What is counted is handled, unless somebody else may own the shard by now.
+                Begin::Go if !self.duty.may_finish() => return Ok(false),
                 Begin::Go => {
                     before.made = before.made.saturating_add(1);
                     record.attempt = before.made;

@@ -202,6 +202,7 @@ impl Worker {
                 Begin::Gone => self.counters.acks_unknown.increment(),
                 Begin::Wait(pause) => desk.board.push(item, Some(Instant::now() + pause)),
                 Begin::Instead(step) => self.carry_out(reader, desk, item, step).await?,
+                Begin::Go if !self.duty.may_finish() => return Ok(()),
                 Begin::Go => {
                     item.made = item.made.saturating_add(1);
                     item.record.attempt = item.made;
