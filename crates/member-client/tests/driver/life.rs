@@ -3,7 +3,7 @@
 
 use redis::aio::MultiplexedConnection;
 use stream_lifecycle::{
-    Base, Creation, Generation, GroupName, Handle, Incarnation, Naming, ShardRef,
+    Base, Creation, Generation, GroupName, Handle, Incarnation, Naming, RedisLink, ShardRef,
 };
 
 use crate::scene::{GROUP, Scene, key};
@@ -18,6 +18,12 @@ fn creation(generation: u64) -> Creation {
 
 pub(crate) fn group() -> GroupName {
     GroupName::new(GROUP).unwrap()
+}
+
+/// The first life of a shard, over any connection.
+pub(crate) async fn first_life<L: RedisLink>(link: L, shard: u32) -> Handle<L> {
+    let shard = ShardRef::new(link, Base::new(key(shard)).unwrap());
+    shard.create(&creation(1)).await.unwrap()
 }
 
 impl Scene {
@@ -38,8 +44,7 @@ impl Scene {
 
     /// The first life of a shard; nothing is said to the coordinator.
     pub(crate) async fn be_born(&self, shard: u32) -> Life {
-        let shard = self.shard(shard).await;
-        shard.create(&creation(1)).await.unwrap()
+        first_life(self.connection().await, shard).await
     }
 
     /// The life after this one, which was destroyed.

@@ -58,6 +58,17 @@ impl Log {
         }
     }
 
+    /// Rejects records with this body.
+    pub(crate) fn rejecting(body: &'static str) -> Self {
+        Self::deciding(move |handled| {
+            Ok(if handled.body == body {
+                Outcome::Reject("as the test says".to_owned())
+            } else {
+                Outcome::Ack
+            })
+        })
+    }
+
     pub(crate) fn judging(
         judge: impl Fn(&Handled) -> Result<(), HandlerError> + Send + Sync + 'static,
     ) -> Self {
