@@ -33,7 +33,8 @@ pub enum TroubleKind {
     Unreadable,
     /// The shard is in another life than the coordinator said, or another owner was registered. The coordinator is asked again.
     Superseded,
-    /// Stopped at an entry that could not be handled, as the settings ask for. It goes on with the next owner or the next start.
+    /// Stopped at an entry that could not be handled, as the settings ask for. It goes on once somebody has acknowledged the entry
+    /// by hand, or where more attempts are allowed.
     Halted,
     /// An entry could not be handled yet; later ones wait for it.
     HeldUp,

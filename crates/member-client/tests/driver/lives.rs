@@ -320,15 +320,8 @@ async fn a_thousand_entries_survive_random_ends_of_their_reads_c23() {
     let (scene, _) = Scene::alive(1).await;
     let log = Log::new();
     scene.coordinator.change(|script| script.lease_ms = 400);
-    // Entries that nobody came to handle are no poison.
-    let start = |base| {
-        scene
-            .builder(base, &log)
-            .max_attempts(1_000)
-            .build()
-            .unwrap()
-            .start()
-    };
+    // What nobody came to handle is no poison.
+    let start = |base| scene.start(base, &log);
     let _clients = [start("a"), start("b")];
     let members = ["a-m0", "b-m0"];
     let publishing = async {

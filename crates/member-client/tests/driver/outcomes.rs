@@ -150,7 +150,7 @@ async fn a_postponed_record_holds_its_shard_until_it_is_due_whoever_owns_it() {
 
 /// C21: with `halt` the shard stops where everybody can see it, the others go on, and it can be given away.
 #[tokio::test]
-async fn a_halted_shard_is_seen_can_be_revoked_and_stops_the_next_owner_too_c21() {
+async fn a_halted_shard_is_seen_can_be_revoked_and_stops_the_next_owner_until_somebody_acts_c21() {
     let (scene, _) = Scene::alive(2).await;
     let judge = |handled: &crate::scene::Handled| match (handled.shard, handled.body.as_str()) {
         (0, "1") => Err("poison".into()),
@@ -159,6 +159,7 @@ async fn a_halted_shard_is_seen_can_be_revoked_and_stops_the_next_owner_too_c21(
     let (log, next) = (Log::deciding(judge), Log::deciding(judge));
     let start = |base: &str, log: &Log| {
         let builder = scene.builder(base, log).max_attempts(3);
+        let builder = builder.recheck_interval(Duration::from_millis(50));
         builder
             .when_exhausted(Exhausted::Halt)
             .build()
@@ -204,6 +205,14 @@ async fn a_halted_shard_is_seen_can_be_revoked_and_stops_the_next_owner_too_c21(
         .unwrap();
     assert!(next.begun().is_empty());
     assert!(scene.dead_letters(0).await.is_empty());
+    // Somebody takes it out of the way.
+    let _: u32 = scene.query(&["XACK", &key(0), GROUP, &ids[1]]).await;
+    next.wait_for(1).await;
+    assert_eq!(next.bodies(), ["2"]);
+    wait_until(LIMIT, || successor.troubles().is_empty())
+        .await
+        .unwrap();
+    assert_eq!(successor.metrics().shards_halted, 1);
 }
 
 /// Where lives are not told apart nothing is given up and nothing is deleted, and both are said.

@@ -104,13 +104,14 @@ impl Worker {
         Ok(())
     }
 
-    /// The shard stops at this record, for everybody to see, until it is told to end (case C21).
+    /// The shard stops at this record, for everybody to see, until it is told to end (case C21), or somebody acknowledged the
+    /// entry by hand: then it goes on, which is told.
     pub(super) async fn halt(
         &mut self,
         reader: &mut Reader,
         record: &Record,
         reason: &str,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         self.note_trouble(TroubleKind::Halted, Some(&record.id), reason);
         if self.state.halted.as_ref() != Some(&record.id) {
             self.counters.shards_halted.increment();
@@ -118,21 +119,32 @@ impl Worker {
             self.state.halted = Some(Arc::clone(&record.id));
         }
         self.acknowledge(reader).await?;
-        self.rest(reader, None).await
+        let range = (record.id.as_ref(), record.id.as_ref());
+        loop {
+            let pause = self.settings.recheck.min(super::REFRESH);
+            self.rest(reader, Instant::now() + pause).await?;
+            if self.duty.is_over() {
+                return Ok(false);
+            }
+            if self.stream.deliveries(reader, range, 1).await?.is_empty() {
+                tracing::info!(stream_key = %record.stream_key, id = %record.id, "the record was taken out of the way; the shard goes on");
+                self.state.halted = None;
+                return Ok(true);
+            }
+        }
     }
 
     /// Waits until then, or until the worker is told to end, and gives signs of life meanwhile.
     pub(super) async fn rest(
         &mut self,
         reader: &mut Reader,
-        until: Option<Instant>,
+        until: Instant,
     ) -> Result<(), Trouble> {
-        while !self.duty.is_over() && until.is_none_or(|until| until > Instant::now()) {
+        while !self.duty.is_over() && until > Instant::now() {
             self.refresh_if_due(reader).await?;
             let tick = Instant::now() + self.settings.recheck.min(super::REFRESH);
-            let next = until.map_or(tick, |until| until.min(tick));
             tokio::select! {
-                () = tokio::time::sleep_until(next) => {}
+                () = tokio::time::sleep_until(until.min(tick)) => {}
                 () = self.duty.until(Order::Stop) => {}
             }
         }

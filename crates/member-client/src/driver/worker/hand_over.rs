@@ -92,7 +92,7 @@ impl Worker {
         loop {
             if let Some(due) = before.due.take() {
                 self.acknowledge(reader).await?;
-                self.rest(reader, Some(due)).await?;
+                self.rest(reader, due).await?;
             }
             if self.duty.is_over() {
                 return Ok(false);
@@ -138,8 +138,7 @@ impl Worker {
                     return Ok(true);
                 }
                 Step::Halt { reason } => {
-                    self.halt(reader, &record, &reason).await?;
-                    return Ok(false);
+                    return self.halt(reader, &record, &reason).await;
                 }
                 Step::Acknowledge | Step::Delete => return Ok(true),
             }
