@@ -8,18 +8,21 @@ use coordinator_client::CoordinatorClient;
 use super::backoff::Backoff;
 use super::build_error::{BuildError, from_settings};
 use super::client::{MemberClient, Parts};
-use super::handler::Handler;
+use super::handler::{AnyHandler, Handler, Handling, Outcome, call};
 use super::member::Shared;
 use super::metrics::Counters;
 use super::naming;
+use super::record::Record;
 use super::redis_side::Connector;
-use super::worker::WorkerSettings;
+use super::settings::{Exhausted, WorkerSettings};
+use super::troubles::Troubles;
 use crate::machine::MachineSettings;
 
 /// Settings of a [`MemberClient`]. Needed are the coordinator, a Redis URL and the stream prefix.
 #[derive(Debug, Clone)]
 pub struct MemberClientBuilder<H> {
     handler: H,
+    call: fn(Arc<H>, Record) -> Handling,
     coordinator: Option<CoordinatorClient>,
     redis_urls: Vec<String>,
     stream_prefix: String,
@@ -32,13 +35,20 @@ pub struct MemberClientBuilder<H> {
     block: Duration,
     handler_backoff: (Duration, Duration),
     recheck_interval: Duration,
+    max_attempts: u32,
+    exhausted: Exhausted,
+    unordered: Option<usize>,
     watch: bool,
 }
 
-impl<H: Handler> MemberClientBuilder<H> {
-    pub(super) fn new(handler: H) -> Self {
+impl<H: Send + Sync + 'static> MemberClientBuilder<H> {
+    pub(super) fn new<T: Into<Outcome>>(handler: H) -> Self
+    where
+        H: Handler<T>,
+    {
         Self {
             handler,
+            call: call::<H, T>,
             coordinator: None,
             redis_urls: Vec::new(),
             stream_prefix: String::new(),
@@ -51,6 +61,9 @@ impl<H: Handler> MemberClientBuilder<H> {
             block: Duration::from_secs(1),
             handler_backoff: (Duration::from_millis(100), Duration::from_secs(10)),
             recheck_interval: Duration::from_secs(30),
+            max_attempts: 5,
+            exhausted: Exhausted::DeadLetter,
+            unordered: None,
             watch: true,
         }
     }
@@ -183,6 +196,31 @@ impl<H: Handler> MemberClientBuilder<H> {
         self
     }
 
+    /// How many attempts are made at a record, on shards whose lives are told apart; 5 unless set. Attempts are counted beside
+    /// the shard before they are made, so that those count too of which a process died (case C21). Only the first costs
+    /// nothing: of a record that was delivered and not acknowledged, one attempt is taken for made. With 1, whatever an
+    /// earlier owner left is given up without another look.
+    #[must_use]
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = attempts;
+        self
+    }
+
+    /// What happens to a record after its last attempt; it becomes a dead letter unless set.
+    #[must_use]
+    pub fn when_exhausted(mut self, what: Exhausted) -> Self {
+        self.exhausted = what;
+        self
+    }
+
+    /// Gives up the order within a shard: up to so many of its records are handled at once, and one that is postponed does not
+    /// hold up others. Unless set, a shard's records are handled one after another, in order.
+    #[must_use]
+    pub fn unordered_in_flight(mut self, records: usize) -> Self {
+        self.unordered = Some(records);
+        self
+    }
+
     /// Whether to wait at the coordinator for changes, so that they are seen at once. On unless set.
     #[must_use]
     pub fn watch(mut self, on: bool) -> Self {
@@ -195,7 +233,7 @@ impl<H: Handler> MemberClientBuilder<H> {
     /// # Errors
     ///
     /// The first setting that can't work, by the name of its method.
-    pub fn build(mut self) -> Result<MemberClient<H>, BuildError> {
+    pub fn build(mut self) -> Result<MemberClient, BuildError> {
         let coordinator = self
             .coordinator
             .take()
@@ -209,10 +247,12 @@ impl<H: Handler> MemberClientBuilder<H> {
         let base = self.member_base.take().unwrap_or_else(naming::default_base);
         let members = self.members(&base)?;
         let interval = Duration::from_millis(self.machine.heartbeat_interval_ms);
+        let (handler, call) = (Arc::new(self.handler), self.call);
+        let handler: Arc<AnyHandler> = Arc::new(move |record| call(Arc::clone(&handler), record));
         let shared = Shared {
             coordinator,
             connector: Arc::new(connector),
-            handler: Arc::new(self.handler),
+            handler,
             stream_prefix: self.stream_prefix.into(),
             consumer_group: consumer_group.into(),
             request_timeout: self.request_timeout.unwrap_or(interval),
@@ -222,8 +262,12 @@ impl<H: Handler> MemberClientBuilder<H> {
                 handler_backoff: Backoff::new(self.handler_backoff.0, self.handler_backoff.1),
                 redis_backoff: Backoff::new(Duration::from_millis(50), Duration::from_secs(2)),
                 recheck: self.recheck_interval,
+                max_attempts: self.max_attempts,
+                exhausted: self.exhausted,
+                unordered: self.unordered,
             },
             counters: Arc::new(Counters::default()),
+            troubles: Arc::new(Troubles::default()),
         };
         Ok(MemberClient::new(Parts {
             shared: Arc::new(shared),
@@ -245,6 +289,12 @@ impl<H: Handler> MemberClientBuilder<H> {
         }
         if self.read_count == 0 {
             return Err(BuildError::new("read_count", "must not be 0"));
+        }
+        if self.max_attempts == 0 {
+            return Err(BuildError::new("max_attempts", "must not be 0"));
+        }
+        if self.unordered == Some(0) {
+            return Err(BuildError::new("unordered_in_flight", "must not be 0"));
         }
         if millis(self.block) == 0 || millis(self.block) > self.machine.member_lease_ttl_ms / 2 {
             let most = self.machine.member_lease_ttl_ms / 2;

@@ -6,15 +6,16 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::builder::MemberClientBuilder;
-use super::handler::Handler;
+use super::handler::{Handler, Outcome};
 use super::member::{MemberTask, Shared};
 use super::metrics::MetricsSnapshot;
+use super::troubles::{ShardTrouble, Troubles};
 use super::watcher;
 use crate::machine::{Health, MachineSettings, MemberMachine, StopReason};
 
 /// What the builder hands over.
-pub(super) struct Parts<H> {
-    pub(super) shared: Arc<Shared<H>>,
+pub(super) struct Parts {
+    pub(super) shared: Arc<Shared>,
     pub(super) members: Vec<MachineSettings>,
     pub(super) watch: bool,
 }
@@ -46,18 +47,22 @@ pub(super) struct Parts<H> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct MemberClient<H> {
-    parts: Parts<H>,
+pub struct MemberClient {
+    parts: Parts,
 }
 
-impl<H: Handler> MemberClient<H> {
+impl MemberClient {
     /// Settings for a client whose records go to `handler`.
     #[must_use]
-    pub fn builder(handler: H) -> MemberClientBuilder<H> {
+    pub fn builder<H, T>(handler: H) -> MemberClientBuilder<H>
+    where
+        H: Handler<T>,
+        T: Into<Outcome>,
+    {
         MemberClientBuilder::new(handler)
     }
 
-    pub(super) fn new(parts: Parts<H>) -> Self {
+    pub(super) fn new(parts: Parts) -> Self {
         Self { parts }
     }
 
@@ -114,11 +119,13 @@ impl<H: Handler> MemberClient<H> {
             AbortOnDrop(tokio::spawn(watching))
         });
         let snapshot = Box::new(move || counters.snapshot());
+        let troubles = Arc::clone(&shared.troubles);
         RunningClient {
             tasks,
             members: handles,
             shutdown,
             snapshot,
+            troubles,
             _watcher: watcher,
         }
     }
@@ -130,6 +137,7 @@ pub struct RunningClient {
     members: Vec<(String, watch::Receiver<Health>)>,
     shutdown: watch::Sender<bool>,
     snapshot: Box<dyn Fn() -> MetricsSnapshot + Send + Sync>,
+    troubles: Arc<Troubles>,
     _watcher: Option<AbortOnDrop>,
 }
 
@@ -143,14 +151,33 @@ pub struct StoppedMember {
 }
 
 impl RunningClient {
-    /// The id and health of every member, as its heartbeats tell: whether it is in the group. Shards that can't be read and
-    /// records that can't be handled show in [`Self::metrics`] (`reconnects`, `handler_errors`) and in the log.
+    /// The id and health of every member. A member that is in the group, but can't work on one of its shards, is
+    /// [`Health::Degraded`]; [`Self::troubles`] tells which and why.
     #[must_use]
     pub fn health(&self) -> Vec<(String, Health)> {
+        let of = |id: &String, health: Health| match health {
+            Health::Healthy if self.troubles.concern(id) => Health::Degraded,
+            other => other,
+        };
         self.members
             .iter()
-            .map(|(id, health)| (id.clone(), *health.borrow()))
+            .map(|(id, health)| (id.clone(), of(id, *health.borrow())))
             .collect()
+    }
+
+    /// The shards that are owned and not worked on, each with the reason and, if it is one entry that holds it up, its id
+    /// (cases C04 and C21). The others are not disturbed.
+    ///
+    /// ```
+    /// # fn example(running: &member_client::RunningClient) {
+    /// for trouble in running.troubles() {
+    ///     println!("{} ({:?}): {}", trouble.stream_key, trouble.kind, trouble.reason);
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn troubles(&self) -> Vec<ShardTrouble> {
+        self.troubles.list()
     }
 
     /// What has been counted so far.

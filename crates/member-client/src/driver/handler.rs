@@ -1,18 +1,20 @@
-//! What the application gives: a handler of records, and what it is handed. How records are read is not known here.
+//! What the application gives: a handler of records, and what it says about each. How records are read is not known here.
 
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use protocol::ShardId;
+use super::record::Record;
 
 /// Handles the records of all shards that this process owns.
 ///
-/// Per shard, records are handed over one after another in the order of the stream; different shards run side by side. A
-/// record is acknowledged after `handle` returned `Ok`. After an error the same record is handed over again, after a growing
-/// pause and for as long as the shard is owned: later records of the shard wait. A handler that wants to give a record up
-/// stores it elsewhere and returns `Ok`.
+/// Per shard, records are handed over one after another in the order of the stream, unless
+/// [`unordered_in_flight`](crate::MemberClientBuilder::unordered_in_flight) says otherwise; different shards run side by side.
+/// `Ok(())` acknowledges the record. After an error it is handed over again, after a growing pause: later records of the shard
+/// wait. For more than that, the handler answers with an [`Outcome`].
 ///
 /// Processing is at least once: a record can be handed over again, to this or another process, after a crash, a lost
 /// connection or a lost lease. When the lease is lost, the future of `handle` is dropped where it waits.
@@ -30,9 +32,60 @@ use protocol::ShardId;
 ///     }
 /// }
 /// ```
-pub trait Handler: Send + Sync + 'static {
+///
+/// With outcomes:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use member_client::{Handler, HandlerError, Outcome, Record};
+///
+/// struct Pay;
+///
+/// impl Handler<Outcome> for Pay {
+///     async fn handle(&self, record: Record) -> Result<Outcome, HandlerError> {
+///         Ok(match record.field("state") {
+///             Some(b"paid") => Outcome::Ack,
+///             Some(b"cancelled") => Outcome::AckAndDelete,
+///             Some(b"in doubt") => Outcome::RetryLater(Duration::from_secs(30)),
+///             _ => Outcome::Reject("a payment without a known state".to_owned()),
+///         })
+///     }
+/// }
+/// ```
+pub trait Handler<T: Into<Outcome> = ()>: Send + Sync + 'static {
     /// Handles one record.
-    fn handle(&self, record: Record) -> impl Future<Output = Result<(), HandlerError>> + Send;
+    fn handle(&self, record: Record) -> impl Future<Output = Result<T, HandlerError>> + Send;
+}
+
+/// What is to become of a record.
+///
+/// `Retry`, `RetryLater` and an error count as attempts. What happens after the last one is a setting:
+/// [`when_exhausted`](crate::MemberClientBuilder::when_exhausted).
+///
+/// On a shard whose lives are not told apart (the coordinator names no generation for it), attempts, pauses and rejections have
+/// no place where they outlast the process: there `AckAndDelete` acknowledges without deleting, which is counted, `Reject` is
+/// an error like any other, and a record is handed over again for as long as the shard is owned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It is done.
+    Ack,
+    /// It is done, and the entry is deleted from the stream unless another group has not acknowledged it yet.
+    AckAndDelete,
+    /// Hand it over again after the configured pause, which grows with every attempt.
+    Retry,
+    /// Hand it over again after this time, by Redis' clock, whoever owns the shard then. Unless handling is unordered, later
+    /// records of the shard wait.
+    RetryLater(Duration),
+    /// Nobody can handle it, for this reason: it is moved to the stream `{<shard>}:dlq:<group>`.
+    Reject(String),
+}
+
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Self::Ack
+    }
 }
 
 /// Why a record could not be handled. Made from any error, or from a text, by `?` or `into`.
@@ -56,93 +109,17 @@ impl fmt::Debug for HandlerError {
     }
 }
 
-/// Names and values as they are in the stream, in their order.
-pub(crate) type Fields = Vec<(Vec<u8>, Vec<u8>)>;
+/// One call of a handler under way.
+pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Outcome, HandlerError>> + Send>>;
 
-/// One record of one shard. Clones share its content.
-#[derive(Clone)]
-pub struct Record {
-    pub(crate) shard: ShardId,
-    pub(crate) stream_key: Arc<str>,
-    pub(crate) member_id: Arc<str>,
-    pub(crate) epoch: i64,
-    pub(crate) id: Arc<str>,
-    pub(crate) fields: Arc<Fields>,
-    pub(crate) attempt: u32,
-    pub(crate) deliveries: u64,
-}
+/// A handler without its type.
+pub(crate) type AnyHandler = dyn Fn(Record) -> Handling + Send + Sync;
 
-impl Record {
-    /// The shard.
-    #[must_use]
-    pub fn shard(&self) -> ShardId {
-        self.shard
-    }
-
-    /// The key of the shard's stream.
-    #[must_use]
-    pub fn stream_key(&self) -> &str {
-        &self.stream_key
-    }
-
-    /// The member that owns the shard. A process with a concurrency above 1 is several members.
-    #[must_use]
-    pub fn member_id(&self) -> &str {
-        &self.member_id
-    }
-
-    /// The member's epoch when it was given the shard: the same for all records of one ownership.
-    #[must_use]
-    pub fn epoch(&self) -> i64 {
-        self.epoch
-    }
-
-    /// The id in the stream.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Names and values in the order of the stream; a name may occur more than once.
-    #[must_use]
-    pub fn fields(&self) -> &[(Vec<u8>, Vec<u8>)] {
-        &self.fields
-    }
-
-    /// The first value of that name.
-    #[must_use]
-    pub fn field(&self, name: &str) -> Option<&[u8]> {
-        self.fields
-            .iter()
-            .find(|(found, _)| found == name.as_bytes())
-            .map(|(_, value)| value.as_slice())
-    }
-
-    /// The how-manieth time this worker hands the record over, from 1.
-    #[must_use]
-    pub fn attempt(&self) -> u32 {
-        self.attempt
-    }
-
-    /// How often Redis has delivered the record, this time included. More than 1: an earlier owner, or an earlier connection
-    /// of this one, had it and did not acknowledge it, perhaps because it died of it.
-    #[must_use]
-    pub fn deliveries(&self) -> u64 {
-        self.deliveries
-    }
-}
-
-/// Without the content, which may be confidential.
-impl fmt::Debug for Record {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Record")
-            .field("stream_key", &self.stream_key)
-            .field("epoch", &self.epoch)
-            .field("id", &self.id)
-            .field("fields", &self.fields.len())
-            .field("attempt", &self.attempt)
-            .field("deliveries", &self.deliveries)
-            .finish_non_exhaustive()
-    }
+/// Calls a handler of a known type.
+pub(crate) fn call<H, T>(handler: Arc<H>, record: Record) -> Handling
+where
+    H: Handler<T>,
+    T: Into<Outcome>,
+{
+    Box::pin(async move { handler.handle(record).await.map(Into::into) })
 }

@@ -36,14 +36,32 @@ counters! {
     records_recovered,
     /// Pending entries whose record had been deleted or trimmed, and that were cleared away (case C15).
     records_lost,
+    /// Acknowledgements that were not sent any more, or refused, because the shard was another's (case C36).
+    acks_refused,
+    /// Records acknowledged and deleted from their stream.
+    records_deleted,
+    /// Records that were to be deleted and were only acknowledged, because the lives of their shard are not told apart.
+    deletes_skipped,
+    /// Entries that were trimmed before anybody had read them (case C30).
+    trimmed_unread,
     /// Errors returned by the handler.
     handler_errors,
+    /// Attempts at a record that were followed by a pause and another attempt.
+    retries,
+    /// Records moved to the stream of dead letters.
+    dead_letters,
+    /// Times a shard stopped at a record after the last attempt.
+    shards_halted,
+    /// Times a shard was given up because it is in another life than was told, or has another owner.
+    shards_superseded,
     /// Workers that ended because the handler panicked.
     handler_panics,
     /// Workers started.
     shards_started,
     /// Times a worker created its shard's consumer group anew (case C01).
     group_repairs,
+    /// Times a stream was found to be lost and made anew: what was in it is gone.
+    streams_lost,
     /// Times a worker had to begin again with a new connection.
     reconnects,
     /// Heartbeats sent.

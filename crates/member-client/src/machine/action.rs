@@ -65,7 +65,7 @@ pub enum Health {
     Starting,
     /// The last heartbeat was accepted.
     Healthy,
-    /// Heartbeats fail or are refused; it keeps trying.
+    /// Heartbeats fail or are refused; it keeps trying. As a running client tells it: or a shard of the member stands still.
     Degraded,
     /// Several attempts to become a member again have failed in a row (case C37), or another process seems to use its id
     /// (case C22); it keeps trying.

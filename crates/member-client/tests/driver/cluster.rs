@@ -47,3 +47,38 @@ async fn shards_on_different_nodes_are_read_where_they_are() {
     }
     log.wait_for(12).await;
 }
+
+/// C13 and C36: lives are told apart on every node, and each shard's owner works where its slot is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shards_whose_lives_are_told_apart_are_owned_on_every_node() {
+    let cluster = RedisCluster::start(3).unwrap();
+    let client = redis::cluster::ClusterClient::new(cluster.urls()).unwrap();
+    let mut connection = client.get_async_connection().await.unwrap();
+    let (coordinator, log) = (Coordinator::start().await, Log::rejecting("poison"));
+    for shard in 0..6 {
+        crate::life::first_life(connection.clone(), shard).await;
+        coordinator.tell(shard, 1);
+        publish(&mut connection, shard, "x").await;
+        publish(&mut connection, shard, "poison").await;
+        publish(&mut connection, shard, "y").await;
+    }
+    coordinator.assign("a-m0", &[0, 1, 2, 3, 4, 5]);
+    let running = MemberClient::builder(log.clone())
+        .coordinator(coordinator.client())
+        .redis_urls(cluster.urls())
+        .stream_prefix("orders")
+        .consumer_group(GROUP)
+        .member_base("a")
+        .build()
+        .unwrap()
+        .start();
+    log.wait_for(12).await;
+    testkit::wait_until(LIMIT, || running.metrics().dead_letters == 6)
+        .await
+        .unwrap();
+    testkit::wait_until(LIMIT, || running.metrics().records_acked == 12)
+        .await
+        .unwrap();
+    let metrics = running.metrics();
+    assert_eq!((metrics.reconnects, metrics.shards_superseded), (0, 0));
+}

@@ -9,8 +9,8 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use coordinator_client::CoordinatorClient;
 use protocol::{
-    Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, ShardId, WatchQuery,
-    WatchResponse,
+    AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, ShardId,
+    WatchQuery, WatchResponse,
 };
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -20,6 +20,8 @@ use tokio::sync::watch;
 pub(crate) struct Script {
     /// Shards per member.
     pub(crate) assigned: BTreeMap<String, Vec<u32>>,
+    /// Shards whose lives are told apart: key and generation.
+    pub(crate) streams: BTreeMap<u32, (String, u64)>,
     /// Refuse the next heartbeat of these members.
     pub(crate) fence: Vec<String>,
     /// Answer every call with 503.
@@ -50,6 +52,7 @@ impl Coordinator {
     pub(crate) async fn start() -> Self {
         let script = Script {
             assigned: BTreeMap::new(),
+            streams: BTreeMap::new(),
             fence: Vec::new(),
             down: false,
             unwelcome: false,
@@ -93,9 +96,19 @@ impl Coordinator {
         self.shared.version.send_modify(|version| *version += 1);
     }
 
+    /// As the real one, it gives out a new assignment under a new epoch.
     pub(crate) fn assign(&self, member: &str, shards: &[u32]) {
         self.change(|script| {
+            script.epoch += 1;
             script.assigned.insert(member.to_owned(), shards.to_vec());
+        });
+    }
+
+    /// Says from now on that the shard is read in this life.
+    pub(crate) fn tell(&self, shard: u32, generation: u64) {
+        let stream = (protocol::stream_key("orders", shard), generation);
+        self.change(|script| {
+            script.streams.insert(shard, stream);
         });
     }
 
@@ -136,6 +149,15 @@ async fn heartbeat(
         assigned.clear();
     }
     let metadata_version = *shared.version.borrow();
+    let told = |shard: &u32| {
+        let (stream_key, generation) = script.streams.get(shard)?.clone();
+        Some(AssignedStream {
+            shard_index: *shard,
+            stream_key,
+            generation,
+        })
+    };
+    let shard_streams = assigned.iter().filter_map(told).collect();
     Ok(Json(HeartbeatResponse {
         response_to: request.request_id,
         status: if fenced.is_some() {
@@ -154,7 +176,7 @@ async fn heartbeat(
             assigned_shards: assigned.into_iter().map(ShardId::new).collect(),
             pending_shards: vec![],
             metadata_version,
-            shard_streams: Vec::new(),
+            shard_streams,
         },
         member_lease_ttl_ms: Some(script.lease_ms),
     }))

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use member_client::{
-    Handler, HandlerError, MemberClient, MemberClientBuilder, Record, RunningClient,
+    Handler, HandlerError, MemberClient, MemberClientBuilder, Outcome, Record, RunningClient,
 };
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use testkit::{RedisServer, wait_until, wait_until_async};
 use tokio::sync::Semaphore;
@@ -29,7 +30,7 @@ pub(crate) struct Handled {
 }
 
 /// What the handler does with a record: `Ok` to accept it.
-type Judge = dyn Fn(&Handled) -> Result<(), HandlerError> + Send + Sync;
+type Judge = dyn Fn(&Handled) -> Result<Outcome, HandlerError> + Send + Sync;
 
 /// A handler that keeps a log, can be held, and can refuse.
 #[derive(Clone)]
@@ -47,6 +48,27 @@ impl Log {
         Self::judging(|_| Ok(()))
     }
 
+    /// Says what becomes of each record.
+    pub(crate) fn deciding(
+        judge: impl Fn(&Handled) -> Result<Outcome, HandlerError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            judge: Arc::new(judge),
+            ..Self::new()
+        }
+    }
+
+    /// Rejects records with this body.
+    pub(crate) fn rejecting(body: &'static str) -> Self {
+        Self::deciding(move |handled| {
+            Ok(if handled.body == body {
+                Outcome::Reject("as the test says".to_owned())
+            } else {
+                Outcome::Ack
+            })
+        })
+    }
+
     pub(crate) fn judging(
         judge: impl Fn(&Handled) -> Result<(), HandlerError> + Send + Sync + 'static,
     ) -> Self {
@@ -54,7 +76,7 @@ impl Log {
             begun: Arc::default(),
             accepted: Arc::default(),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
-            judge: Arc::new(judge),
+            judge: Arc::new(move |handled| judge(handled).map(|()| Outcome::Ack)),
         }
     }
 
@@ -114,8 +136,8 @@ impl Log {
     }
 }
 
-impl Handler for Log {
-    async fn handle(&self, record: Record) -> Result<(), HandlerError> {
+impl Handler<Outcome> for Log {
+    async fn handle(&self, record: Record) -> Result<Outcome, HandlerError> {
         let handled = Handled {
             shard: record.shard().shard_index,
             id: record.id().to_owned(),
@@ -126,9 +148,11 @@ impl Handler for Log {
         };
         self.begun.lock().unwrap().push(handled.clone());
         self.gate.acquire().await?.forget();
-        (self.judge)(&handled)?;
-        self.accepted.lock().unwrap().push(handled);
-        Ok(())
+        let outcome = (self.judge)(&handled)?;
+        if matches!(outcome, Outcome::Ack | Outcome::AckAndDelete) {
+            self.accepted.lock().unwrap().push(handled);
+        }
+        Ok(outcome)
     }
 }
 
@@ -155,8 +179,14 @@ impl Scene {
         scene
     }
 
+    /// A connection that gives up only when a test would anyway.
     pub(crate) async fn connection(&self) -> MultiplexedConnection {
-        self.redis.connection().await.unwrap()
+        let patient = AsyncConnectionConfig::new().set_response_timeout(Some(LIMIT));
+        let client = self.redis.client();
+        client
+            .get_multiplexed_async_connection_with_config(&patient)
+            .await
+            .unwrap()
     }
 
     pub(crate) fn builder(&self, base: &str, log: &Log) -> MemberClientBuilder<Log> {

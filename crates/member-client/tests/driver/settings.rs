@@ -35,7 +35,7 @@ fn the_first_setting_that_cannot_work_is_named() {
         complete().redis_urls(none).build().err().unwrap().setting(),
         "redis_urls"
     );
-    let table: [(&str, Change); 15] = [
+    let table: [(&str, Change); 17] = [
         ("redis_urls", |builder| {
             builder.redis_urls(["http://127.0.0.1/"])
         }),
@@ -57,6 +57,10 @@ fn the_first_setting_that_cannot_work_is_named() {
             builder.request_timeout(Duration::ZERO)
         }),
         ("read_count", |builder| builder.read_count(0)),
+        ("max_attempts", |builder| builder.max_attempts(0)),
+        ("unordered_in_flight", |builder| {
+            builder.unordered_in_flight(0)
+        }),
         ("block", |builder| builder.block(Duration::ZERO)),
         ("block", |builder| builder.block(Duration::from_secs(8))),
         ("handler_backoff", |builder| {

@@ -102,6 +102,12 @@ async fn a_coordinator_that_goes_away_costs_no_membership_while_another_is_there
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_group_that_does_not_exist_yet_is_waited_for() {
     let world = World::new(1).await;
+    let mut connection = world.redis.connection().await.unwrap();
+    redis::cmd("XGROUP")
+        .arg(&["CREATE", "later:0", "later", "0", "MKSTREAM"])
+        .exec_async(&mut connection)
+        .await
+        .unwrap();
     let client = member_client::MemberClient::builder(crate::world::Idle)
         .coordinator(world.coordinator())
         .redis_urls([world.redis.url()])

@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-use crate::driver::handler::Fields;
+use crate::driver::record::Fields;
 
 /// One entry of a reply.
 #[derive(Debug, PartialEq, Eq)]

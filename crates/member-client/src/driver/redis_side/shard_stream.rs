@@ -7,7 +7,9 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, RedisResult, Value, cmd};
 
+use super::exact::{Exact, Life};
 use super::reply::{self, Entry, Malformed};
+use super::trouble::Cause;
 use super::{Link, Trouble};
 
 /// How long a command may take that does not block.
@@ -21,6 +23,8 @@ pub(crate) struct ShardStream {
     pub(crate) key: Arc<str>,
     pub(crate) group: Arc<str>,
     pub(crate) consumer: Arc<str>,
+    /// Which life of the shard is meant, where lives are told apart.
+    pub(crate) life: Option<Life>,
 }
 
 /// A connection that reads the shard, and the means to end its wait.
@@ -29,6 +33,8 @@ pub(crate) struct Reader {
     shared: MultiplexedConnection,
     node: Arc<str>,
     identity: Option<Identity>,
+    /// The life of the shard it is bound to, where lives are told apart.
+    pub(super) exact: Option<Exact>,
 }
 
 /// A client connection as the server knows it. Both parts together are never reused, unlike the id after a restart.
@@ -56,6 +62,7 @@ impl Reader {
             shared,
             node,
             identity,
+            exact: None,
         })
     }
 
@@ -128,6 +135,15 @@ impl ShardStream {
         entries(answer.map_err(|_| Trouble::Silent("a blocking read was not answered in time"))??)
     }
 
+    /// Entries nobody was given yet, if there are any now.
+    pub(crate) async fn read_at_once(
+        &self,
+        reader: &mut Reader,
+        count: usize,
+    ) -> Result<Vec<Entry>, Trouble> {
+        entries(brief(&mut reader.own, &self.read_command(count, None, ">")).await?)
+    }
+
     /// The next page of what this consumer was given and has not acknowledged, after `after`.
     pub(crate) async fn read_history(
         &self,
@@ -155,22 +171,45 @@ impl ShardStream {
         command
     }
 
-    /// Takes over a page of everybody's pending entries, from `cursor` on, whatever their age. Returns the next cursor, and
-    /// how many entries were dropped because their record is gone.
-    pub(crate) async fn claim(
-        &self,
-        reader: &mut Reader,
-        cursor: &str,
-    ) -> Result<(String, usize), Trouble> {
-        let mut command = cmd("XAUTOCLAIM");
-        command
-            .arg(&*self.key)
-            .arg(&*self.group)
-            .arg(&*self.consumer)
-            .arg(0)
-            .arg(cursor);
-        command.arg("COUNT").arg(CLAIM_PAGE).arg("JUSTID");
-        Ok(reply::claim_reply(brief(&mut reader.own, &command).await?)?)
+    /// Binds the reader to the life that was told, if one was.
+    pub(crate) async fn bind(&self, reader: &mut Reader) -> Result<(), Trouble> {
+        if let Some(life) = &self.life {
+            let shared = reader.shared.clone();
+            reader.exact = Some(Exact::open(shared, self, life).await?);
+        }
+        Ok(())
+    }
+
+    /// Becomes the only consumer that may acknowledge, where lives are told apart.
+    pub(crate) async fn register(&self, reader: &Reader) -> Result<(), Trouble> {
+        match &reader.exact {
+            Some(exact) => exact.register().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Takes over everybody's pending entries, whatever their age. Returns how many were dropped because their record is gone.
+    pub(crate) async fn take_over(&self, reader: &mut Reader) -> Result<usize, Trouble> {
+        if let Some(exact) = &reader.exact {
+            return exact.take_over().await;
+        }
+        let (mut cursor, mut lost) = ("0-0".to_owned(), 0);
+        loop {
+            let mut command = cmd("XAUTOCLAIM");
+            command
+                .arg(&*self.key)
+                .arg(&*self.group)
+                .arg(&*self.consumer)
+                .arg(0)
+                .arg(&cursor);
+            command.arg("COUNT").arg(CLAIM_PAGE).arg("JUSTID");
+            let page = brief(&mut reader.own, &command).await?;
+            let (next, dropped) = reply::claim_reply(page)?;
+            (cursor, lost) = (next, lost + dropped);
+            if cursor == "0-0" {
+                return Ok(lost);
+            }
+        }
     }
 
     /// How often each of this consumer's pending entries from `first` to `last` has been delivered.
@@ -203,12 +242,15 @@ impl ShardStream {
         }
     }
 
-    /// Acknowledges. Returns how many of the ids were pending.
+    /// Acknowledges, where lives are told apart only as the owner (case C36). Returns how many of the ids were pending.
     pub(crate) async fn acknowledge(
         &self,
         reader: &mut Reader,
         ids: &[Arc<str>],
     ) -> Result<usize, Trouble> {
+        if let Some(exact) = &reader.exact {
+            return exact.acknowledge(ids).await;
+        }
         let mut command = cmd("XACK");
         command.arg(&*self.key).arg(&*self.group);
         for id in ids {
@@ -220,21 +262,44 @@ impl ShardStream {
         }
     }
 
-    /// Creates the group at the stream's beginning, never at its end (case C02), and never the stream. Whether it was this
-    /// call that did; somebody else's is as good.
-    pub(crate) async fn create_group(&self, reader: &mut Reader) -> Result<bool, Trouble> {
+    /// Makes the group anew: where it had come to, if that is known, else at the stream's beginning, never at its end (case
+    /// C02). Makes the stream only where lives are told apart and this one is over for nobody. What was missing is told;
+    /// if somebody else made it meanwhile, that is as good.
+    pub(crate) async fn restore_group(&self, reader: &mut Reader) -> Result<Restored, Trouble> {
+        if let Some(exact) = &reader.exact {
+            let (group, is_lost) = exact.ensure_group().await?;
+            let stream = group && is_lost;
+            return Ok(Restored { group, stream });
+        }
         let mut command = cmd("XGROUP");
         command
             .arg("CREATE")
             .arg(&*self.key)
             .arg(&*self.group)
             .arg("0");
+        let stream = false;
         match brief(&mut reader.own, &command).await {
-            Ok(_) => Ok(true),
-            Err(Trouble::Reconnect(error)) if error.code() == Some("BUSYGROUP") => Ok(false),
+            Ok(_) => Ok(Restored {
+                group: true,
+                stream,
+            }),
+            Err(Trouble::Reconnect(Cause::Redis(error))) if error.code() == Some("BUSYGROUP") => {
+                Ok(Restored {
+                    group: false,
+                    stream,
+                })
+            }
             Err(trouble) => Err(trouble),
         }
     }
+}
+
+/// What had to be made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Restored {
+    pub(crate) group: bool,
+    /// The stream was gone, and what was in it is lost.
+    pub(crate) stream: bool,
 }
 
 async fn brief(connection: &mut MultiplexedConnection, command: &Cmd) -> Result<Value, Trouble> {

@@ -14,18 +14,46 @@ const MOST: usize = 1_000;
 /// acknowledgement was lost (case C19).
 #[derive(Debug, Default)]
 pub(super) struct Acks {
-    ids: Vec<Arc<str>>,
+    waiting: Waiting,
     oldest: Option<Instant>,
+}
+
+/// What is to be sent.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// To be acknowledged.
+    pub(super) ids: Vec<Arc<str>>,
+    /// To be acknowledged and deleted.
+    pub(super) deleting: Vec<Arc<str>>,
+}
+
+impl Waiting {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty() && self.deleting.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ids.len() + self.deleting.len()
+    }
 }
 
 impl Acks {
     pub(super) fn add(&mut self, id: Arc<str>) {
         self.oldest.get_or_insert_with(Instant::now);
-        self.ids.push(id);
+        self.waiting.ids.push(id);
+    }
+
+    pub(super) fn add_deleting(&mut self, id: Arc<str>) {
+        self.oldest.get_or_insert_with(Instant::now);
+        self.waiting.deleting.push(id);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
     }
 
     /// When they are to be sent at the latest.
@@ -34,18 +62,18 @@ impl Acks {
     }
 
     pub(super) fn is_due(&self) -> bool {
-        self.ids.len() >= MOST || self.due_at().is_some_and(|due| due <= Instant::now())
+        self.waiting.len() >= MOST || self.due_at().is_some_and(|due| due <= Instant::now())
     }
 
     /// Takes them out, in order to send them.
-    pub(super) fn take(&mut self) -> Vec<Arc<str>> {
+    pub(super) fn take(&mut self) -> Waiting {
         self.oldest = None;
-        std::mem::take(&mut self.ids)
+        std::mem::take(&mut self.waiting)
     }
 
     /// They could not be sent.
-    pub(super) fn put_back(&mut self, ids: Vec<Arc<str>>) {
+    pub(super) fn put_back(&mut self, waiting: Waiting) {
         self.oldest = Some(Instant::now());
-        self.ids = ids;
+        self.waiting = waiting;
     }
 }

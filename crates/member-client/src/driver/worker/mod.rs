@@ -2,9 +2,14 @@
 //! is told to end. It does not decide whether the shard is owned.
 
 mod acks;
+mod again;
+mod board;
 mod duty;
 mod hand_over;
+mod mending;
 mod recovery;
+mod step;
+mod unordered;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,32 +20,19 @@ use tokio::time::Instant;
 
 pub(crate) use duty::{Duty, Order};
 
-use super::backoff::Backoff;
-use super::handler::Handler;
+use super::handler::AnyHandler;
 use super::metrics::Counters;
 use super::redis_side::{Connector, Entry, Identity, Reader, ShardStream, Trouble};
+use super::settings::WorkerSettings;
+use super::troubles::{TroubleKind, TroublesOfShard};
 use crate::machine::{Event, GrantId};
 use acks::Acks;
+use unordered::Running;
 
 /// Between two attempts to end a read's wait.
 const WAKE_PAUSE: Duration = Duration::from_millis(20);
-/// How long a worker that ends tries to tidy up behind a connection it lost.
-const TIDY_LIMIT: Duration = Duration::from_secs(2);
-
-/// How a worker reads.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WorkerSettings {
-    /// Entries per read.
-    pub(crate) read_count: usize,
-    /// How long a read waits at most.
-    pub(crate) block: Duration,
-    /// The pauses after errors of the handler.
-    pub(crate) handler_backoff: Backoff,
-    /// The pauses after errors of Redis.
-    pub(crate) redis_backoff: Backoff,
-    /// How often an idle worker looks for entries that somebody left pending.
-    pub(crate) recheck: Duration,
-}
+/// Between two signs of life of an owner, at most.
+const REFRESH: Duration = Duration::from_secs(5);
 
 /// How far a worker has come.
 #[derive(Debug, Clone, Default)]
@@ -50,15 +42,25 @@ pub(crate) struct Progress {
     pub(crate) pending: u64,
 }
 
+/// Why a worker has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It was told to.
+    Told,
+    /// The shard is in another life than was told, or has another owner.
+    Superseded,
+}
+
 /// See the module.
-pub(crate) struct Worker<H> {
+pub(crate) struct Worker {
     pub(crate) shard: ShardId,
     pub(crate) grant: GrantId,
     pub(crate) stream: ShardStream,
     pub(crate) connector: Arc<Connector>,
-    pub(crate) handler: Arc<H>,
+    pub(crate) handler: Arc<AnyHandler>,
     pub(crate) settings: WorkerSettings,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) troubles: TroublesOfShard,
     pub(crate) duty: Duty,
     pub(crate) events: mpsc::UnboundedSender<Event>,
     pub(crate) progress: watch::Sender<Progress>,
@@ -66,7 +68,7 @@ pub(crate) struct Worker<H> {
 }
 
 /// What a worker remembers from one connection to the next.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct State {
     acks: Acks,
     /// The connection that was lost, if it was.
@@ -75,21 +77,42 @@ pub(crate) struct State {
     node: Option<Arc<str>>,
     /// Failures in a row.
     failures: u32,
+    /// Whether the shard was found to be all right.
+    is_fine: bool,
+    /// How many new entries were given since the last sign of life; unknown after a read that was given up.
+    delivered: Option<u64>,
+    /// How many entries are known as trimmed unread, once that was asked.
+    trimmed: Option<u64>,
+    /// When the last sign of life was given.
+    refreshed: Option<Instant>,
+    /// The entry that is not to be handled yet, and until when.
+    held: Option<(Arc<str>, Instant)>,
+    /// The entry at which the shard has stopped.
+    halted: Option<Arc<str>>,
+    /// Calls of the handler under way, where several are allowed.
+    running: Running,
 }
 
-impl<H: Handler> Worker<H> {
-    /// Works until it is told to end. The end of this future is the end of all reading, handling and acknowledging.
-    pub(crate) async fn run(mut self) {
+impl Worker {
+    /// Works until it is told to end, or until the shard turns out to be another's. The end of this future is the end of all
+    /// reading, handling and acknowledging.
+    pub(crate) async fn run(mut self) -> End {
         self.report(Event::WorkerStarted {
             shard: self.shard,
             grant: self.grant,
         });
         while !self.duty.is_over() {
-            if let Err(trouble) = self.session().await {
-                self.mend(trouble).await;
+            let Err(trouble) = self.session().await else {
+                continue;
+            };
+            if let Err(why) = self.mend(trouble).await {
+                return self.give_up_the_shard(&why);
             }
         }
+        self.finish_running().await;
         self.tidy_up().await;
+        self.troubles.clear();
+        End::Told
     }
 
     fn report(&self, event: Event) {
@@ -102,24 +125,36 @@ impl<H: Handler> Worker<H> {
         let Some(mut reader) = self.connect().await? else {
             return Ok(());
         };
+        self.stream.register(&reader).await?;
+        (self.state.delivered, self.state.refreshed) = (None, None);
         self.acknowledge(&mut reader).await?;
-        self.recover(&mut reader).await?;
+        self.take_over(&mut reader).await?;
+        match self.settings.unordered {
+            None => self.work_in_order(&mut reader).await?,
+            Some(most) => self.work_unordered(&mut reader, most).await?,
+        }
+        self.state.earlier = None;
+        Ok(())
+    }
+
+    async fn work_in_order(&mut self, reader: &mut Reader) -> Result<(), Trouble> {
+        self.recover(reader).await?;
         let mut looked = Instant::now();
         while !self.duty.is_over() {
-            let entries = self.read(&mut reader).await?;
-            self.state.failures = 0;
+            self.refresh_if_due(reader).await?;
+            let entries = self.read(reader, self.settings.block).await?;
             if !entries.is_empty() {
-                self.work_through(&mut reader, entries, &[]).await?;
-                self.acknowledge(&mut reader).await?;
+                self.work_through(reader, entries, &[]).await?;
+                self.acknowledge(reader).await?;
             } else if looked.elapsed() >= self.settings.recheck && !self.duty.is_over() {
                 // Everything of ours is acknowledged: what is pending now was left by somebody else, after we had looked.
-                if self.stream.has_pending(&mut reader).await? {
-                    self.recover(&mut reader).await?;
+                if self.stream.has_pending(reader).await? {
+                    self.take_over(reader).await?;
+                    self.recover(reader).await?;
                 }
                 looked = Instant::now();
             }
         }
-        self.state.earlier = None;
         Ok(())
     }
 
@@ -140,16 +175,27 @@ impl<H: Handler> Worker<H> {
         self.state.earlier = reader.identity().cloned();
         self.state.node = Some(Arc::clone(reader.node()));
         self.progress.send_modify(|progress| progress.pending = 0);
+        self.stream.bind(&mut reader).await?;
         Ok(Some(reader))
     }
 
     /// One blocking read. It is never dropped half-way: when the worker is told to end, the wait is ended at the server and
     /// the answer awaited (case C23). What it brings then stays pending for the next owner.
-    async fn read(&mut self, reader: &mut Reader) -> Result<Vec<Entry>, Trouble> {
+    async fn read(&mut self, reader: &mut Reader, block: Duration) -> Result<Vec<Entry>, Trouble> {
+        let entries = self.wait_for_entries(reader, block).await?;
+        self.note_read(entries.len());
+        Ok(entries)
+    }
+
+    async fn wait_for_entries(
+        &self,
+        reader: &mut Reader,
+        block: Duration,
+    ) -> Result<Vec<Entry>, Trouble> {
         let mut waker = reader.waker();
         let reading = self
             .stream
-            .read_new(reader, self.settings.read_count, self.settings.block);
+            .read_new(reader, self.settings.read_count, block);
         tokio::pin!(reading);
         tokio::select! {
             biased;
@@ -170,74 +216,44 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    /// After an error: what can be repaired is, and then comes a pause that grows with every error in a row.
-    async fn mend(&mut self, trouble: Trouble) {
-        self.state.failures = self.state.failures.saturating_add(1);
-        self.counters.reconnects.increment();
-        let (failures, redis) = (self.state.failures, self.connector.places());
-        // Ever more rarely: many shards share one Redis, and it may be away for long.
-        if failures.is_power_of_two() {
-            tracing::warn!(stream_key = %self.stream.key, grant = %self.grant, redis, failures, error = %trouble, "the shard is read again after a pause");
-        } else {
-            tracing::debug!(stream_key = %self.stream.key, grant = %self.grant, redis, failures, error = %trouble, "the shard is read again after a pause");
-        }
-        if let Some(node) = self.state.node.take() {
-            self.connector.forget(&node);
-        }
-        let backoff = self.settings.redis_backoff;
-        let pause = match trouble {
-            Trouble::GroupMissing(_) => {
-                self.repair_group().await;
-                backoff.pause(self.state.failures)
-            }
-            Trouble::Refused(_) => backoff.longest(),
-            Trouble::Reconnect(_) | Trouble::Silent(_) => backoff.pause(self.state.failures),
-        };
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            () = self.duty.until(Order::Stop) => {}
+    /// A read was answered: the shard is all right.
+    fn note_read(&mut self, entries: usize) {
+        self.state.failures = 0;
+        self.state.delivered = self.state.delivered.map(|known| known + entries as u64);
+        if !self.state.is_fine {
+            self.troubles.clear();
+            self.state.is_fine = true;
         }
     }
 
-    /// Cases C01 and C02: the owner, and nobody else, creates the group anew, at the beginning of the stream. A stream that
-    /// does not exist is left alone: creating streams is the coordinator's business.
-    async fn repair_group(&mut self) {
-        let outcome = match self.connect().await {
-            Ok(Some(mut reader)) if !self.duty.is_over() => {
-                self.stream.create_group(&mut reader).await
-            }
-            Ok(_) => return,
-            Err(trouble) => Err(trouble),
-        };
-        match outcome {
-            Ok(created) => {
-                self.counters.group_repairs.add(usize::from(created));
-                tracing::warn!(stream_key = %self.stream.key, created, "the consumer group was missing");
-            }
-            Err(trouble) if self.state.failures.is_power_of_two() => {
-                tracing::warn!(stream_key = %self.stream.key, error = %trouble, "the consumer group could not be created");
-            }
-            Err(_) => {}
-        }
+    /// The shard is not all right.
+    fn note_trouble(&mut self, kind: TroubleKind, entry: Option<&str>, reason: &str) {
+        self.state.is_fine = false;
+        self.troubles.note(kind, entry, reason);
     }
 
-    /// If the last connection was lost: makes sure that it takes no entries any more, and sends what is to be acknowledged.
-    async fn tidy_up(&mut self) {
-        if self.state.earlier.is_none() && self.state.acks.is_empty() {
-            return;
+    /// Where lives are told apart: a sign of life, and a look at what was trimmed unread (case C30).
+    async fn refresh_if_due(&mut self, reader: &mut Reader) -> Result<(), Trouble> {
+        let interval = REFRESH.min(self.settings.recheck);
+        let known = self.state.refreshed;
+        if known.is_some_and(|at| at.elapsed() < interval) {
+            return Ok(());
         }
-        let tidy = async {
-            let link = self.connector.open(&self.stream.key).await?;
-            let mut reader = Reader::new(link).await?;
-            if let Some(earlier) = self.state.earlier.take() {
-                reader.end_earlier(&earlier).await?;
-            }
-            self.acknowledge(&mut reader).await
-        };
-        match tokio::time::timeout(TIDY_LIMIT, tidy).await {
-            Ok(Ok(())) => {}
-            Ok(Err(trouble)) => tracing::debug!(error = %trouble, "nothing could be tidied up"),
-            Err(_) => tracing::debug!("tidying up took too long"),
+        if self.state.trimmed.is_none() {
+            self.state.trimmed = self.stream.trimmed_before(reader).await?;
         }
+        let trimmed = self.stream.refresh(reader, self.state.delivered).await?;
+        if let (Some(before), Some(trimmed)) = (self.state.trimmed, trimmed)
+            && trimmed > before
+        {
+            let more = trimmed - before;
+            self.counters
+                .trimmed_unread
+                .add(usize::try_from(more).unwrap_or(usize::MAX));
+            tracing::warn!(stream_key = %self.stream.key, entries = more, "entries were trimmed before they were read");
+            self.state.trimmed = Some(trimmed);
+        }
+        (self.state.delivered, self.state.refreshed) = (Some(0), Some(Instant::now()));
+        Ok(())
     }
 }
