@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use super::log::{Entry, Handled, Micros};
+use super::{FEWEST_SHARDS, MOST_SHARDS};
 
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,8 +19,10 @@ pub(crate) struct Summary {
     pub(crate) duplicates: usize,
     /// Times that two owners of one shard handled at the same moment.
     pub(crate) overlaps: usize,
-    /// Records that were first handled after a later one of the same key.
+    /// Records that were first handled after a later one of the same key in the same shard. With another shard count a key may go to another shard.
     pub(crate) out_of_order: usize,
+    /// Shards that were taken away.
+    pub(crate) retired: u32,
     /// How long a shard that was handed over was read by nobody, the 99th percentile; none if none was.
     pub(crate) rebalance_p99_ms: Option<u64>,
 }
@@ -27,7 +30,11 @@ pub(crate) struct Summary {
 impl Summary {
     /// Whether the run kept every promise.
     pub(crate) fn is_good(&self) -> bool {
-        self.published > 0 && self.lost == 0 && self.overlaps == 0 && self.out_of_order == 0
+        self.published > 0
+            && self.lost == 0
+            && self.overlaps == 0
+            && self.out_of_order == 0
+            && self.retired == MOST_SHARDS - FEWEST_SHARDS
     }
 }
 
@@ -40,11 +47,12 @@ impl fmt::Display for Summary {
             duplicates,
             overlaps,
             out_of_order,
+            retired,
             ..
         } = self;
         write!(
             f,
-            "demo: published={published} handled={handled} lost={lost} duplicates={duplicates} overlaps={overlaps} out_of_order={out_of_order}"
+            "demo: published={published} handled={handled} lost={lost} duplicates={duplicates} overlaps={overlaps} out_of_order={out_of_order} retired={retired}"
         )?;
         match self.rebalance_p99_ms {
             Some(p99) => write!(f, " rebalance_p99_ms={p99}"),
@@ -55,7 +63,7 @@ impl fmt::Display for Summary {
 
 /// Judges a run. Shards that members in `crashed` owned last waited for a lease to end, which says nothing about handing over: their
 /// gaps are left out of the percentile.
-pub(crate) fn check(entries: &[Entry], crashed: &HashSet<String>) -> Summary {
+pub(crate) fn check(entries: &[Entry], crashed: &HashSet<String>, retired: u32) -> Summary {
     let mut published = HashSet::new();
     let mut runs: Vec<&Handled> = Vec::new();
     for entry in entries {
@@ -78,7 +86,8 @@ pub(crate) fn check(entries: &[Entry], crashed: &HashSet<String>) -> Summary {
         lost: published.difference(&handled).count(),
         duplicates: runs.len() - handled.len(),
         overlaps: by_shard.values().map(|runs| overlaps(runs)).sum(),
-        out_of_order: out_of_order(&runs),
+        out_of_order: by_shard.values().map(|runs| out_of_order(runs)).sum(),
+        retired,
         rebalance_p99_ms: percentile_99(
             by_shard
                 .values()
@@ -119,7 +128,7 @@ fn overlaps(runs: &[&Handled]) -> usize {
     overlaps
 }
 
-/// Records whose first run came after that of a later one of the same key. The runs are sorted by their start.
+/// Records whose first run came after that of a later one of the same key. The runs are of one shard, sorted by their start.
 fn out_of_order(runs: &[&Handled]) -> usize {
     let mut seen = HashSet::new();
     let mut highest: HashMap<&str, u64> = HashMap::new();
@@ -178,7 +187,7 @@ mod tests {
     }
 
     fn judge(entries: &[Entry]) -> Summary {
-        check(entries, &HashSet::new())
+        check(entries, &HashSet::new(), MOST_SHARDS - FEWEST_SHARDS)
     }
 
     #[test]
@@ -193,7 +202,7 @@ mod tests {
         assert!(summary.is_good());
         assert_eq!(
             summary.to_string(),
-            "demo: published=2 handled=2 lost=0 duplicates=0 overlaps=0 out_of_order=0 rebalance_p99_ms=3"
+            "demo: published=2 handled=2 lost=0 duplicates=0 overlaps=0 out_of_order=0 retired=7 rebalance_p99_ms=3"
         );
     }
 
@@ -257,6 +266,23 @@ mod tests {
     }
 
     #[test]
+    fn a_key_that_went_to_another_shard_keeps_its_order_in_each() {
+        let mut elsewhere = handled("b", 0, 1, "k", 2);
+        if let Entry::Handled(handled) = &mut elsewhere {
+            handled.shard = 1;
+        }
+        let run = [published("k", 1), elsewhere, handled("a", 2, 3, "k", 1)];
+        assert_eq!(judge(&run).out_of_order, 0);
+    }
+
+    #[test]
+    fn a_shard_that_was_to_go_and_stayed_is_no_success() {
+        let run = [published("k", 1), handled("a", 0, 1, "k", 1)];
+        assert!(judge(&run).is_good());
+        assert!(!check(&run, &HashSet::new(), 6).is_good());
+    }
+
+    #[test]
     fn nothing_published_is_no_success() {
         assert!(!judge(&[]).is_good());
     }
@@ -268,7 +294,7 @@ mod tests {
             handled("b", 900_000, 900_001, "k", 2),
         ];
         assert_eq!(
-            check(&run, &HashSet::from(["a".to_owned()])).rebalance_p99_ms,
+            check(&run, &HashSet::from(["a".to_owned()]), 7).rebalance_p99_ms,
             None
         );
         assert_eq!(judge(&run).rebalance_p99_ms, Some(900));

@@ -19,8 +19,8 @@ const WORK: Duration = Duration::from_micros(300);
 /// What the demo tells a consumer process.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    #[arg(long)]
-    coordinator: String,
+    #[arg(long, required = true)]
+    coordinator: Vec<String>,
     #[arg(long)]
     redis: String,
     #[arg(long)]
@@ -65,7 +65,7 @@ impl Handler for WriteDown {
 pub(crate) async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate())?;
     let log = Arc::new(LogWriter::create(&arguments.log)?);
-    let coordinator = CoordinatorClient::builder([&arguments.coordinator]).build()?;
+    let coordinator = CoordinatorClient::builder(&arguments.coordinator).build()?;
     let running = MemberClient::builder(WriteDown(log))
         .coordinator(coordinator)
         .redis_urls([&arguments.redis])

@@ -1,10 +1,13 @@
-//! The demo: a coordinator, producers and consumers as processes on a real Redis; members come, go and die, and nothing is lost.
+//! The demo: two coordinators, producers and consumers as processes on a real Redis; members come, go and die, the stream is given more shards and
+//! fewer, a coordinator is killed in the middle of each, and nothing is lost.
 
 mod check;
 mod consumer;
 mod log;
 mod producer;
+mod scale;
 mod scenario;
+mod stage;
 mod view;
 
 use std::path::PathBuf;
@@ -19,8 +22,11 @@ use crate::processes::{block_on, report};
 
 /// The stream that the demo creates.
 const STREAM: &str = "orders";
-/// Its shards.
+/// Its shards at the beginning.
 const SHARDS: u32 = 8;
+/// What it is scaled out to, and in to, while records flow.
+const MOST_SHARDS: u32 = 12;
+const FEWEST_SHARDS: u32 = 5;
 
 /// What the demo can be told.
 #[derive(Debug, Args)]
@@ -29,14 +35,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH")]
     redis_bin: Option<PathBuf>,
     /// How many records each of the two producers publishes
-    #[arg(long, default_value_t = 10_500, value_name = "COUNT")]
+    #[arg(long, default_value_t = 12_000, value_name = "COUNT")]
     records: u64,
     /// Keep the logs of all processes in this folder
     #[arg(long, value_name = "FOLDER")]
     keep_logs: Option<PathBuf>,
 }
 
-/// Runs the demo: status 0 only if nothing was lost, no shard had two readers and every key kept its order.
+/// Runs the demo: status 0 only if nothing was lost, no shard had two readers, every key kept its order in each shard, and every shard that was to go is
+/// gone.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let server = match crate::redis_server::ensure(arguments.redis_bin.as_deref()) {
         Ok(server) => server,

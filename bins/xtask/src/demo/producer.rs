@@ -17,8 +17,8 @@ const BEAT: Duration = Duration::from_millis(20);
 /// What the demo tells a producer process.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    #[arg(long)]
-    coordinator: String,
+    #[arg(long, required = true)]
+    coordinator: Vec<String>,
     #[arg(long)]
     redis: String,
     #[arg(long)]
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 /// Runs until everything is published.
 pub(crate) async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let log = LogWriter::create(&arguments.log)?;
-    let coordinator = CoordinatorClient::builder([&arguments.coordinator])
+    let coordinator = CoordinatorClient::builder(&arguments.coordinator)
         .credentials(Credentials::basic("admin", "admin"))
         .build()?;
     let producer = Producer::builder(coordinator, STREAM, [&arguments.redis])

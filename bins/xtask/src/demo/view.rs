@@ -11,7 +11,7 @@ use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 use redis::streams::StreamInfoGroupsReply;
 
-use super::{SHARDS, STREAM};
+use super::{MOST_SHARDS, STREAM};
 
 /// Between two lines where nothing can be drawn over.
 const LINE_EVERY: Duration = Duration::from_secs(2);
@@ -30,6 +30,7 @@ struct Row {
     published: u64,
     read: u64,
     pending: u64,
+    is_retired: bool,
 }
 
 pub(crate) struct View {
@@ -98,14 +99,13 @@ impl View {
             Ok(assignments) => assignments.current_assignments,
             Err(_) => BTreeMap::new(),
         };
-        let mut rows = vec![Row::default(); SHARDS as usize];
-        for (shard, row) in (0..SHARDS).zip(&mut rows) {
+        let mut rows = vec![Row::default(); MOST_SHARDS as usize];
+        for (shard, row) in (0..MOST_SHARDS).zip(&mut rows) {
             let key = protocol::stream_key(STREAM, shard);
-            let groups: StreamInfoGroupsReply = self.redis.xinfo_groups(&key).await?;
-            row.published = self.redis.xlen(&key).await?;
-            if let Some(group) = groups.groups.iter().find(|group| group.name == STREAM) {
-                row.pending = group.pending as u64;
-                row.read = group.entries_read.unwrap_or_default() as u64;
+            let kept = format!("{{{key}}}:retired:1");
+            row.is_retired = self.redis.exists(&kept).await?;
+            for key in [key, kept] {
+                self.add(&key, row).await?;
             }
             let owns = |shards: &Vec<protocol::ShardId>| {
                 shards.iter().any(|owned| owned.shard_index == shard)
@@ -116,6 +116,33 @@ impl View {
                 .map(|(member, _)| member.clone());
         }
         Ok(rows)
+    }
+
+    /// Adds what is in a stream, if there is one.
+    async fn add(&mut self, key: &str, row: &mut Row) -> Result<(), redis::RedisError> {
+        if !self.redis.exists(key).await? {
+            return Ok(());
+        }
+        let groups: StreamInfoGroupsReply = match self.redis.xinfo_groups(key).await {
+            Ok(groups) => groups,
+            // It was taken away in between; the next look finds what is kept of it.
+            Err(error) if error.code() == Some("ERR") => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let length: u64 = self.redis.xlen(key).await?;
+        row.published += length;
+        if let Some(group) = groups.groups.iter().find(|group| group.name == STREAM) {
+            row.pending += group.pending as u64;
+            row.read += group.entries_read.unwrap_or_default() as u64;
+        }
+        Ok(())
+    }
+
+    /// How many shards were taken away.
+    pub(crate) async fn retired(&mut self) -> Result<u32, redis::RedisError> {
+        let rows = self.look().await?;
+        let retired = rows.iter().filter(|row| row.is_retired).count();
+        Ok(u32::try_from(retired).unwrap_or(u32::MAX))
     }
 
     fn line(&self, totals: Totals, now: Instant) -> String {
@@ -168,8 +195,13 @@ impl View {
 fn owners(rows: &[Row]) -> String {
     let mut by_owner: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (shard, row) in rows.iter().enumerate() {
+        if row.published == 0 && row.owner.is_none() {
+            // A shard that the stream does not have yet.
+            continue;
+        }
+        let nobody = if row.is_retired { "retired" } else { "nobody" };
         by_owner
-            .entry(row.owner.as_deref().unwrap_or("nobody"))
+            .entry(row.owner.as_deref().unwrap_or(nobody))
             .or_default()
             .push(shard.to_string());
     }
