@@ -44,6 +44,7 @@ async fn provision(
         stream: orders(),
         shards,
         groups: groups(names),
+        new_group: None,
         origin: "test".to_owned(),
     };
     plane.provision(&order).await

@@ -58,6 +58,8 @@ pub struct Provision {
     pub shards: ShardSet,
     /// All its consumer groups. They read from the first entry on (rule G1).
     pub groups: Vec<ConsumerGroup>,
+    /// The one that is being created, if one is: members of an earlier one of that name are fenced, since the epochs of a new group begin anew.
+    pub new_group: Option<ConsumerGroup>,
     /// The name of the creation or of the change that asks for it: with the shard and its life it makes the identity of the new stream.
     pub origin: String,
     /// The life of each shard before the records were looked at. Where one has begun or ended since, nothing is made: the change may have been

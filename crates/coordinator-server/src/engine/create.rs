@@ -78,6 +78,7 @@ impl Engine {
             stream: record.id.stream.clone(),
             shards: recorded.shards.clone(),
             groups: recorded.groups.clone(),
+            new_group: Some(record.id.group.clone()),
             origin: uuid::Uuid::new_v4().to_string(),
             seen: recorded.seen.clone(),
         };

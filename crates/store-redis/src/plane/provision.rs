@@ -7,7 +7,7 @@ use redis::Value;
 use store::{Life, PlaneError, Provision};
 use stream_lifecycle::{
     Creation, Generation, GroupName, Handle, Incarnation, LifecycleError, Naming, OwnerName,
-    ShardConsumer, ShardInspect,
+    ShardAdmin, ShardConsumer, ShardInspect,
 };
 
 use super::link::PlaneLink;
@@ -134,6 +134,11 @@ impl RedisPlane {
         }
         for name in names {
             handle.ensure_group(name).await.map_err(failed)?;
+        }
+        if let Some(group) = &order.new_group {
+            for name in groups::names(std::slice::from_ref(group))? {
+                handle.fence_all(&name).await.map_err(failed)?;
+            }
         }
         Ok(Made::InLife(told(handle.generation())))
     }

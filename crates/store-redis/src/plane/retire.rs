@@ -83,6 +83,7 @@ impl RedisPlane {
             stream: order.stream.clone(),
             shards: ShardSet::from_iter([order.shard]),
             groups: order.coordinated.clone(),
+            new_group: None,
             origin: "taken back".to_owned(),
             seen: order
                 .seen

@@ -33,6 +33,16 @@ pub trait ShardAdmin: Send + Sync {
     /// If the generation is over.
     fn unseal(&self) -> impl Future<Output = Result<bool, LifecycleError>> + Send;
 
+    /// Fences every consumer of a group: whoever was registered is not any more, and the epochs of the group begin anew. For whoever makes a group a second
+    /// time under a name, with epochs that know nothing of the first. Answers how many registrations there were.
+    ///
+    /// # Errors
+    /// If the generation is over.
+    fn fence_all(
+        &self,
+        group: &GroupName,
+    ) -> impl Future<Output = Result<u64, LifecycleError>> + Send;
+
     /// Removes all keys of the generation, whatever is in them, and leaves a tombstone.
     ///
     /// # Errors
@@ -103,6 +113,11 @@ impl<L: RedisLink> ShardAdmin for Handle<L> {
 
     async fn unseal(&self) -> Result<bool, LifecycleError> {
         self.turn("active").await
+    }
+
+    async fn fence_all(&self, group: &GroupName) -> Result<u64, LifecycleError> {
+        let call = scripts::FENCE_ALL.bound(self.keys(), self.identity());
+        self.run(&call.arg(group.as_str())).await?.number()
     }
 
     async fn destroy(&self) -> Result<Removal, LifecycleError> {

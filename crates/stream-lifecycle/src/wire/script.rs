@@ -58,6 +58,7 @@ pub(crate) mod scripts {
         RECREATE = "recreate", WRITES, ["guard", "birth"];
         SEAL = "seal", FREES, ["guard"];
         DESTROY = "destroy", FREES, ["guard"];
+        FENCE_ALL = "fence_all", FREES, ["guard"];
         STANDING = "standing", READS, ["guard", "group"];
         STATUS = "status", READS, ["guard", "group", "ids", "lag"];
         EVIDENCE = "evidence", READS, ["guard", "group", "ids", "lag"];

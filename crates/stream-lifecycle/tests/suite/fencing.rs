@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stream_lifecycle::{
-    Claiming, LifecycleError, ShardConsumer, ShardProducer, ShardRecovery, StreamId,
+    Claiming, LifecycleError, ShardAdmin, ShardConsumer, ShardProducer, ShardRecovery, StreamId,
 };
 
 use crate::support::{World, consumer, fields, group, lease, query, read, registration};
@@ -54,6 +54,43 @@ async fn a_consumer_that_lost_the_shard_stays_fenced_after_its_successor_left_c3
             1
         );
     }
+}
+
+/// A group that is made a second time begins with low epochs, and whoever belonged to the first is out.
+#[tokio::test]
+async fn the_epochs_of_a_group_that_begins_anew_know_nothing_of_the_first_c36() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    let id = handle.publish(&fields("a")).await.unwrap();
+    let old = registration("old", 900, 900).sole();
+    handle.register(&old).await.unwrap();
+    read(&handle, "old", 1).await;
+    let fresh = registration("old", 1, 1).sole();
+    let refused = handle.register(&fresh).await;
+    assert!(
+        matches!(refused, Err(LifecycleError::ConsumerFenced { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(handle.fence_all(&group("other")).await.unwrap(), 0);
+    assert!(handle.register(&fresh).await.is_err());
+    assert_eq!(handle.fence_all(&group("g")).await.unwrap(), 1);
+    let refused = handle.ack_as(&old, &[id]).await;
+    assert!(
+        matches!(
+            refused,
+            Err(LifecycleError::ConsumerFenced { token: None, .. })
+        ),
+        "{refused:?}"
+    );
+    handle.register(&fresh).await.unwrap();
+    assert_eq!(handle.ack_as(&fresh, &[id]).await.unwrap().count, 1);
+    assert_eq!(handle.fence_all(&group("g")).await.unwrap(), 1);
+    handle.destroy().await.unwrap();
+    let over = handle.fence_all(&group("g")).await;
+    assert!(
+        matches!(over, Err(LifecycleError::Destroyed { .. })),
+        "{over:?}"
+    );
 }
 
 /// Case C02: every group of a lost stream is told so, not only the first that asks.

@@ -73,6 +73,7 @@ impl Engine {
             stream: stream.clone(),
             shards: shards.clone(),
             groups: coordinated(&looked.groups),
+            new_group: None,
             origin: change.as_str().to_owned(),
             seen,
         };
