@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use serde::Serialize;
 
-use crate::config::LogFormat;
+use crate::config::{LogFormat, Proof, Provisioning};
 use crate::duration::HumanDuration;
 
 /// The coordinator for sharded Redis Streams.
@@ -42,6 +42,16 @@ pub(crate) struct Cli {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     streams: Option<Vec<String>>,
+
+    /// Whether the coordinator makes the shard streams and their consumer groups [default: on]
+    #[arg(
+        long,
+        env = "COORDINATORD_STREAMS_PROVISIONING",
+        value_enum,
+        value_name = "WHETHER"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams_provisioning: Option<Provisioning>,
 
     /// What every key of the store begins with [default: redis-stream:coord]
     #[arg(long, env = "COORDINATORD_KEY_PREFIX", value_name = "PREFIX")]
@@ -81,6 +91,30 @@ pub(crate) struct Cli {
     #[arg(long, env = "COORDINATORD_DEFAULT_SHARD_COUNT", value_name = "COUNT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     default_shard_count: Option<u32>,
+
+    /// How long a producer may go on with a routing that it cannot refresh; a shard that leaves is closed to exact publishing after that [default: 10s]
+    #[arg(long, env = "COORDINATORD_ROUTING_LEASE", value_name = "DURATION")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    routing_lease: Option<HumanDuration>,
+
+    /// What shows that a shard that leaves is read to its end [default: lag]
+    #[arg(
+        long,
+        env = "COORDINATORD_DRAIN_PROOF",
+        value_enum,
+        value_name = "PROOF"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drain_proof: Option<Proof>,
+
+    /// How long the stream of a shard that left is kept under another name; 0s drops it at once [default: 1h]
+    #[arg(
+        long,
+        env = "COORDINATORD_RETIRED_STREAM_RETENTION",
+        value_name = "DURATION"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retired_stream_retention: Option<HumanDuration>,
 
     /// Name of the user that may do everything [default: admin]
     #[arg(long, env = "COORDINATORD_ADMIN_USERNAME", value_name = "NAME")]

@@ -22,6 +22,26 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+/// Who makes the shard streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Provisioning {
+    /// The coordinator.
+    On,
+    /// Others: streams and their consumer groups must be there before they are asked for.
+    Off,
+}
+
+/// What shows that a shard is read to its end (rule G4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Proof {
+    /// A lag of 0 that Redis can tell, nothing pending, no entry left to deliver.
+    Lag,
+    /// Nothing pending and no entry left to deliver; for a Redis that cannot tell the lag.
+    Entries,
+}
+
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -30,6 +50,7 @@ pub(crate) struct Config {
     pub(crate) store: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) streams: Option<Vec<String>>,
+    pub(crate) streams_provisioning: Provisioning,
     pub(crate) key_prefix: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) coordinator_id: Option<String>,
@@ -38,6 +59,9 @@ pub(crate) struct Config {
     pub(crate) rebalance_timeout: HumanDuration,
     pub(crate) stale_member_retention: HumanDuration,
     pub(crate) default_shard_count: u32,
+    pub(crate) routing_lease: HumanDuration,
+    pub(crate) drain_proof: Proof,
+    pub(crate) retired_stream_retention: HumanDuration,
     pub(crate) admin_username: String,
     pub(crate) admin_password: String,
     pub(crate) authenticate_members: bool,
@@ -51,6 +75,7 @@ impl Default for Config {
             listen: "127.0.0.1:8080".to_owned(),
             store: vec!["memory".to_owned()],
             streams: None,
+            streams_provisioning: Provisioning::On,
             key_prefix: "redis-stream:coord".to_owned(),
             coordinator_id: None,
             heartbeat_interval: HumanDuration::from_secs(3),
@@ -58,6 +83,9 @@ impl Default for Config {
             rebalance_timeout: HumanDuration::from_secs(60),
             stale_member_retention: HumanDuration::from_secs(600),
             default_shard_count: 12,
+            routing_lease: HumanDuration::from_secs(10),
+            drain_proof: Proof::Lag,
+            retired_stream_retention: HumanDuration::from_secs(3_600),
             admin_username: coordinator_server::DEFAULT_ADMIN_USERNAME.to_owned(),
             admin_password: coordinator_server::DEFAULT_ADMIN_PASSWORD.to_owned(),
             authenticate_members: false,

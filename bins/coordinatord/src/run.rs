@@ -84,7 +84,7 @@ async fn deps(valid: &Valid) -> Result<Deps, RunError> {
             );
             let memory = Arc::new(MemoryStore::new());
             let plane = match &valid.streams {
-                Some(urls) => Some(plane(urls, &valid.key_prefix).await?),
+                Some(urls) => Some(plane(urls, valid).await?),
                 None => None,
             };
             Ok(Deps {
@@ -103,7 +103,7 @@ async fn deps(valid: &Valid) -> Result<Deps, RunError> {
                     source,
                 })?;
             let store = Arc::new(store);
-            let plane = plane(valid.streams.as_ref().unwrap_or(urls), &valid.key_prefix).await?;
+            let plane = plane(valid.streams.as_ref().unwrap_or(urls), valid).await?;
             Ok(Deps {
                 store: store.clone(),
                 feed: store,
@@ -113,8 +113,8 @@ async fn deps(valid: &Valid) -> Result<Deps, RunError> {
     }
 }
 
-async fn plane(urls: &[String], key_prefix: &str) -> Result<Arc<RedisPlane>, RunError> {
-    let config = RedisConfig::new(urls.to_vec()).with_key_prefix(key_prefix.to_owned());
+async fn plane(urls: &[String], valid: &Valid) -> Result<Arc<RedisPlane>, RunError> {
+    let config = RedisConfig::new(urls.to_vec()).with_key_prefix(valid.key_prefix.clone());
     let plane = RedisPlane::connect(config)
         .await
         .map_err(|source| RunError::Redis {
@@ -122,7 +122,7 @@ async fn plane(urls: &[String], key_prefix: &str) -> Result<Arc<RedisPlane>, Run
             urls: shown(urls),
             source,
         })?;
-    Ok(Arc::new(plane))
+    Ok(Arc::new(plane.with_provisioning(valid.provisioning)))
 }
 
 fn shown(urls: &[String]) -> String {

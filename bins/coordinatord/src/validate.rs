@@ -4,14 +4,21 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use coordinator_core::assign::Sticky;
+use coordinator_core::evidence::DrainProof;
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::settings::{Settings, SettingsError, Timing};
 use coordinator_core::time::Millis;
 use coordinator_server::{ConfigError, Credentials, MAX_STREAM_SHARDS, ServerConfig};
+use store_redis::StreamProvisioning;
 
-use crate::config::Config;
+use crate::config::{Config, Proof, Provisioning};
 use crate::duration::HumanDuration;
 use crate::secrets::without_password;
+
+/// Ten years of 365.25 days: the longest that what was in a retired shard is kept.
+const MAX_RETENTION: HumanDuration = HumanDuration::from_secs(315_576_000);
+/// A day: for as long as the routing lease, a shard that leaves stays open to exact publishing.
+const MAX_ROUTING_LEASE: HumanDuration = HumanDuration::from_secs(86_400);
 
 /// A configuration that can work.
 #[derive(Debug)]
@@ -20,6 +27,7 @@ pub(crate) struct Valid {
     pub(crate) store: Place,
     /// The nodes of another Redis for the shard streams.
     pub(crate) streams: Option<Vec<String>>,
+    pub(crate) provisioning: StreamProvisioning,
     pub(crate) key_prefix: String,
     pub(crate) server: ServerConfig,
 }
@@ -53,6 +61,12 @@ pub(crate) enum Invalid {
     KeyPrefix { value: String },
     #[error("default-shard-count must be 1 to {MAX_STREAM_SHARDS}, not {value}")]
     ShardCount { value: u32 },
+    #[error("{setting} must be at most {most}, not {value}")]
+    TooLong {
+        setting: &'static str,
+        most: HumanDuration,
+        value: HumanDuration,
+    },
     #[error(transparent)]
     Timing(#[from] SettingsError),
     #[error(transparent)]
@@ -100,21 +114,54 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
             return Err(Invalid::Empty { setting });
         }
     }
-    if config.shutdown_timeout.0 == Duration::ZERO {
-        return Err(SettingsError::Zero {
-            setting: "shutdown-timeout",
-        }
-        .into());
-    }
+    check_times(config)?;
     let server = server(config)?;
     server.check_address(listen)?;
     Ok(Valid {
         listen,
         store,
         streams,
+        provisioning: match config.streams_provisioning {
+            Provisioning::On => StreamProvisioning::On,
+            Provisioning::Off => StreamProvisioning::Off,
+        },
         key_prefix: config.key_prefix.clone(),
         server,
     })
+}
+
+/// The times that groups do not know of.
+fn check_times(config: &Config) -> Result<(), Invalid> {
+    if config.shutdown_timeout.0 == Duration::ZERO {
+        return Err(SettingsError::Zero {
+            setting: "shutdown-timeout",
+        }
+        .into());
+    }
+    // Times go to Redis and to clients in milliseconds.
+    if config.routing_lease.0.as_millis() == 0 {
+        return Err(SettingsError::Zero {
+            setting: "routing-lease",
+        }
+        .into());
+    }
+    for (setting, value, most) in [
+        ("routing-lease", config.routing_lease, MAX_ROUTING_LEASE),
+        (
+            "retired-stream-retention",
+            config.retired_stream_retention,
+            MAX_RETENTION,
+        ),
+    ] {
+        if value.0 > most.0 {
+            return Err(Invalid::TooLong {
+                setting,
+                most,
+                value,
+            });
+        }
+    }
+    Ok(())
 }
 
 fn server(config: &Config) -> Result<ServerConfig, Invalid> {
@@ -129,7 +176,13 @@ fn server(config: &Config) -> Result<ServerConfig, Invalid> {
     };
     let id = config.coordinator_id.clone().unwrap_or_else(default_id);
     let mut server = ServerConfig::new(id);
-    server.settings = Settings::validated(timing, &Sticky)?;
+    let proof = match config.drain_proof {
+        Proof::Lag => DrainProof::Lag,
+        Proof::Entries => DrainProof::Entries,
+    };
+    server.settings = Settings::validated(timing, &Sticky)?.with_drain_proof(proof);
+    server.routing_lease = config.routing_lease.0;
+    server.keep_retired = config.retired_stream_retention.0;
     server.default_shard_count = ShardCount::new(config.default_shard_count);
     server.admin = Credentials {
         username: config.admin_username.clone(),
@@ -181,6 +234,39 @@ mod tests {
         let valid = validate(&Config::default()).expect("the defaults can work");
         assert_eq!(valid.store, Place::Memory);
         assert_eq!(valid.listen.to_string(), "127.0.0.1:8080");
+        let server = ServerConfig::new("as the library has it");
+        assert_eq!(valid.server.routing_lease, server.routing_lease);
+        assert_eq!(valid.server.keep_retired, server.keep_retired);
+        assert_eq!(
+            valid.server.settings.drain_proof(),
+            server.settings.drain_proof()
+        );
+        assert_eq!(valid.provisioning, StreamProvisioning::default());
+    }
+
+    #[test]
+    fn g4_settings_of_resharding_reach_the_server() {
+        let config = Config {
+            streams_provisioning: Provisioning::Off,
+            drain_proof: Proof::Entries,
+            routing_lease: HumanDuration::from_secs(7),
+            retired_stream_retention: HumanDuration::from_secs(0),
+            ..Config::default()
+        };
+        let valid = validate(&config).expect("this can work");
+        assert_eq!(valid.provisioning, StreamProvisioning::Off);
+        assert_eq!(valid.server.settings.drain_proof(), DrainProof::Entries);
+        assert_eq!(valid.server.routing_lease, Duration::from_secs(7));
+        assert_eq!(valid.server.keep_retired, Duration::ZERO);
+        let longest = Config {
+            routing_lease: MAX_ROUTING_LEASE,
+            retired_stream_retention: MAX_RETENTION,
+            ..config
+        };
+        assert_eq!(
+            validate(&longest).expect("this too").server.keep_retired,
+            MAX_RETENTION.0
+        );
     }
 
     #[test]
@@ -202,6 +288,18 @@ mod tests {
             (
                 refusal(|c| c.shutdown_timeout = seconds(0)),
                 "shutdown-timeout must be above 0",
+            ),
+            (
+                refusal(|c| c.routing_lease = HumanDuration(Duration::from_micros(999))),
+                "routing-lease must be above 0",
+            ),
+            (
+                refusal(|c| c.routing_lease = seconds(86_401)),
+                "routing-lease must be at most 1day, not 1day 1s",
+            ),
+            (
+                refusal(|c| c.retired_stream_retention = seconds(315_576_001)),
+                "retired-stream-retention must be at most 10years, not 10years 1s",
             ),
             (
                 refusal(|c| c.listen = "8080".to_owned()),

@@ -31,7 +31,8 @@ impl CoordinatorClient {
     ///
     /// # Errors
     /// [`ClientError::Api`] with `STREAM_NOT_FOUND`; with `ACTIVE_MIGRATION_EXISTS` while another change is under way; with
-    /// `REDIS_STREAM_PROVISIONING_FAILED` when streams could not be made: if the change was recorded, repeating the call goes on with it (rule G9).
+    /// `REDIS_STREAM_PROVISIONING_FAILED` when streams could not be made: if the change was recorded, repeating the call goes on with it (rule G9). Coordinators
+    /// try again by themselves: when one was faster, the repetition is told `noop` or `ACTIVE_MIGRATION_EXISTS`.
     pub async fn scale_stream(
         &self,
         stream_prefix: &str,

@@ -86,8 +86,10 @@ fn draining(leaving: &LeavingShard) -> DrainingShard {
             _ => None,
         })
         .collect();
-    let is_lag_unknown =
-        lags.contains(&None) || conditions().any(|open| open == Open::GroupMissing);
+    let is_missing = conditions().any(|open| open == Open::GroupMissing);
+    // Entries are unread, and no lag says how many (case C25).
+    let is_untold = lags.is_empty() && conditions().any(|open| open == Open::Unread);
+    let is_lag_unknown = lags.contains(&None) || is_missing || is_untold;
     DrainingShard {
         shard_index: leaving.shard.get(),
         phase: match leaving.phase {
@@ -113,5 +115,40 @@ fn open(open: &coordinator_core::evidence::OpenCondition) -> protocol::OpenCondi
         consumer_group: open.group.as_str().to_owned(),
         condition,
         count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use coordinator_core::evidence::OpenCondition;
+    use coordinator_core::names::ConsumerGroup;
+    use coordinator_core::numbers::ShardIndex;
+
+    fn lag(open: &[Open]) -> Option<u64> {
+        let group = ConsumerGroup::parse("billing").expect("a name");
+        let leaving = LeavingShard {
+            shard: ShardIndex::new(3),
+            phase: LeavingPhase::Draining,
+            open: open
+                .iter()
+                .map(|condition| OpenCondition {
+                    group: group.clone(),
+                    condition: *condition,
+                })
+                .collect(),
+        };
+        draining(&leaving).lag
+    }
+
+    #[test]
+    fn c25_a_lag_that_was_not_told_is_null_and_never_0() {
+        assert_eq!(lag(&[]), Some(0));
+        assert_eq!(lag(&[Open::Pending(2)]), Some(0));
+        assert_eq!(lag(&[Open::Lag(Some(3)), Open::Unread]), Some(3));
+        assert_eq!(lag(&[Open::Lag(None), Open::Unread]), None);
+        assert_eq!(lag(&[Open::GroupMissing]), None);
+        // Where entries alone are the proof (rule G4), and where the lag is 0 with entries unread.
+        assert_eq!(lag(&[Open::Unread]), None);
     }
 }

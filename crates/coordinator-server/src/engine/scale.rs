@@ -65,7 +65,8 @@ impl Engine {
         };
         if let Some(id) = &resharding {
             tracing::info!(%stream, resharding = %id, from = %first.shard_count, to = %target, "the shard count is changed");
-            self.go_on_until_active(stream, id).await?;
+            let gone_on = self.go_on_until_active(stream, id).await;
+            gone_on.map_err(in_the_way)?;
         }
         let records = self.records_of_stream(stream).await?;
         Ok(Scaled {
@@ -140,15 +141,7 @@ impl Engine {
         let added = target.shards();
         let added = added.filter(|shard| !count.contains(*shard)).collect();
         let room = plane.check_room(&records[0].id.stream, &added).await;
-        match room {
-            Err(PlaneError::ForeignKeys { keys }) => Err(PlaneError::Failed {
-                reason: format!("these keys stand where new shards would be, and are not the coordinator's: {}; move them away, or choose another count", keys.join(", ")),
-                retryable: false,
-                source: None,
-            }
-            .into()),
-            other => Ok(other?),
-        }
+        room.map_err(|error| in_the_way(error.into()))
     }
 
     async fn go_on_until_active(
@@ -170,6 +163,22 @@ impl Engine {
         }
         self.drive(stream);
         Ok(())
+    }
+}
+
+/// Keys of somebody else's in the place of new shards, as whoever asks for these is told of them: the stream itself exists and is the coordinator's.
+fn in_the_way(error: EngineError) -> EngineError {
+    match error {
+        EngineError::Plane(PlaneError::ForeignKeys { keys }) => PlaneError::Failed {
+            reason: format!(
+                "these keys stand where new shards would be, and are not the coordinator's: {}; move them away, or choose another count",
+                keys.join(", ")
+            ),
+            retryable: false,
+            source: None,
+        }
+        .into(),
+        other => other,
     }
 }
 

@@ -79,10 +79,15 @@ impl FromRequestParts<App> for ShardPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let (stream, group, shard): (String, String, u32) = names(parts, app).await?;
+        let (stream, group, shard): (String, String, String) = names(parts, app).await?;
+        let index = shard.parse().map_err(|_| {
+            ApiError::invalid(format!(
+                "the shard in the path must be a number from 0 on, not {shard:?}"
+            ))
+        })?;
         Ok(Self(
             convert::group_id(&stream, &group)?,
-            ShardIndex::new(shard),
+            ShardIndex::new(index),
         ))
     }
 }

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod plane;
+pub mod resharding;
+pub mod unlucky;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
