@@ -257,6 +257,23 @@ async fn g8_all_groups_take_a_change_back_and_asking_again_shows_the_same() {
     assert_ne!(scale(&server, 5).await.migrations[0].resharding_id, id);
 }
 
+/// A group without members is through with added shards at once; it follows the one that is not.
+#[tokio::test]
+async fn g8_a_group_that_nobody_is_in_does_not_stand_in_the_way() {
+    let server = with_shards(4).await;
+    create_group(&server, "billing").await;
+    let mut members = Members::join(&server, "orders", &["a"]).await;
+    let id = scale(&server, 6).await.migrations[0].resharding_id.clone();
+    becomes(&server, "billing", &id, Deprecated).await;
+    roll_back(&server, "billing", &id).await.unwrap();
+    assert_eq!(routed(&server).await, (4, 4));
+    members.report_until(&server, &id, RolledBack).await;
+    becomes(&server, "billing", &id, RolledBack).await;
+    let groups = server.client.groups().await.unwrap().groups;
+    let counts: Vec<u32> = groups.iter().map(|group| group.shard_count).collect();
+    assert_eq!(counts, [4, 4]);
+}
+
 #[tokio::test]
 async fn g8_a_change_is_not_taken_back_once_shards_are_drained_or_it_is_over() {
     let server = with_shards(4).await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use coordinator_core::input::Input;
-use coordinator_core::migration::MigrationState;
+use coordinator_core::migration::{Migration, MigrationState};
 use coordinator_core::names::{GroupId, ReshardingId, StreamPrefix};
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::record::{GroupRecord, Provisioning};
@@ -92,14 +92,14 @@ impl Engine {
             }
             .into());
         }
-        check_all_may_go_back(&records, resharding)?;
-        for record in &records {
-            if state_in(record, resharding).is_none() {
-                continue;
-            }
+        let decides = who_decides(&records, resharding)?;
+        let have_it = records
+            .iter()
+            .filter(|record| state_in(record, resharding).is_some());
+        for record in std::iter::once(decides).chain(have_it.filter(|it| it.id != decides.id)) {
             let input = Input::RollbackRequested {
                 resharding: resharding.clone(),
-                is_decided: record.id != records[0].id,
+                is_decided: record.id != decides.id,
             };
             let under = Some(
                 record
@@ -182,11 +182,16 @@ fn in_the_way(error: EngineError) -> EngineError {
     }
 }
 
-/// How far a group is with a change.
-fn state_in(record: &GroupRecord, change: &ReshardingId) -> Option<MigrationState> {
+/// A change as a group has it, or had it.
+fn change_in<'a>(record: &'a GroupRecord, change: &ReshardingId) -> Option<&'a Migration> {
     let finished = record.finished_migrations.iter();
     let mut known = record.migration.iter().chain(finished);
-    known.find(|it| it.id == *change).map(|it| it.state)
+    known.find(|it| it.id == *change)
+}
+
+/// How far a group is with it.
+fn state_in(record: &GroupRecord, change: &ReshardingId) -> Option<MigrationState> {
+    change_in(record, change).map(|it| it.state)
 }
 
 /// A group that is half made does not know its streams yet.
@@ -217,25 +222,35 @@ fn check_free(records: &[GroupRecord], target: ShardCount) -> Result<(), EngineE
     Ok(())
 }
 
-/// Rule G8: no group may have gone too far.
-fn check_all_may_go_back(
-    records: &[GroupRecord],
+/// Rule G8: the group that decides whether a change is taken back; the others follow it. It is one in which no shard has left the assignable set, and there
+/// is none in any other: a group that is through with a change that only adds shards, since nobody is in it, does not stand in the way.
+fn who_decides<'a>(
+    records: &'a [GroupRecord],
     change: &ReshardingId,
-) -> Result<(), EngineError> {
-    let states = || records.iter().filter_map(|record| state_in(record, change));
+) -> Result<&'a GroupRecord, EngineError> {
     let is_back = |state| {
         matches!(
             state,
             MigrationState::RollingBack | MigrationState::RolledBack
         )
     };
-    if states().any(is_back) {
-        return Ok(());
+    let is_early = |state| matches!(state, MigrationState::Preparing | MigrationState::Active);
+    let known = || {
+        let state = |record: &'a GroupRecord| Some((record, change_in(record, change)?));
+        records.iter().filter_map(state)
+    };
+    if let Some((record, _)) = known().find(|(_, it)| is_back(it.state)) {
+        return Ok(record);
     }
-    let mut gone_too_far = states()
-        .filter(|state| !matches!(state, MigrationState::Preparing | MigrationState::Active));
-    match gone_too_far.next() {
-        Some(state) => Err(Rejection::RollbackNotAllowed { state }.into()),
-        None => Ok(()),
+    let only_adds = |it: &Migration| it.state == MigrationState::Deprecated && it.to > it.from;
+    let gone_too_far = known().find(|(_, it)| !is_early(it.state) && !only_adds(it));
+    let decides = known().find(|(_, it)| is_early(it.state));
+    match (gone_too_far, decides) {
+        (None, Some((record, _))) => Ok(record),
+        (Some((_, it)), _) => Err(Rejection::RollbackNotAllowed { state: it.state }.into()),
+        (None, None) => {
+            let state = MigrationState::Deprecated;
+            Err(Rejection::RollbackNotAllowed { state }.into())
+        }
     }
 }
