@@ -2,6 +2,7 @@
 //! Decides nothing of one group, and does nothing: whoever drives a change carries a plan out and tells the groups what came of it.
 
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::group::Group;
@@ -30,7 +31,8 @@ pub struct GroupView {
 pub enum Plan {
     /// Groups do not have the change that others have, or have not taken it back as others have.
     HandOn(Vec<HandOn>),
-    /// Streams are to be made, for all groups (rule G1). To be bound to the lives in which the shards were before the groups were looked at.
+    /// Streams are to be made, for all groups (rule G1). To be bound to the lives in which the shards were before the groups were looked at; and what came
+    /// of it to be told to each group under the doubt under which it was looked at, since another one may have lost the change.
     Provision {
         /// The change.
         change: ReshardingId,
@@ -110,7 +112,9 @@ impl GroupView {
 /// The next thing to be done; nothing where no group has a change, or all wait.
 #[must_use]
 pub fn plan(groups: &[GroupView]) -> Option<Plan> {
-    let change = earliest(groups)?;
+    let Some(change) = earliest(groups) else {
+        return left_behind(groups).map(|hand_on| Plan::HandOn(vec![hand_on]));
+    };
     for hand_on in [not_taken_back(groups, change), without(groups, change)] {
         if !hand_on.is_empty() {
             return Some(Plan::HandOn(hand_on));
@@ -132,14 +136,35 @@ fn earliest(groups: &[GroupView]) -> Option<&Migration> {
     active().find(is_over_elsewhere).or_else(|| active().next())
 }
 
+/// No group has a change, and one has another count than the rest: it lost what it had recorded of a change that others are through with (rules C8 and G10).
+/// One at a time, so that no two groups take each other's count.
+fn left_behind(groups: &[GroupView]) -> Option<HandOn> {
+    let finished = groups.iter().flat_map(|group| {
+        let changes = group.record.finished_migrations.iter().rev();
+        changes.map(move |change| (group, change))
+    });
+    finished.into_iter().find_map(|(through, change)| {
+        if is_back(change.state) {
+            return not_taken_back(groups, change).into_iter().next();
+        }
+        let count = through.record.shard_count;
+        let lacks = |group: &&GroupView| {
+            group.record.shard_count != count && group.state_of(&change.id).is_none()
+        };
+        let group = groups.iter().find(lacks).filter(|_| change.to == count)?;
+        Some(to_begin(group, change))
+    })
+}
+
+fn is_back(state: MigrationState) -> bool {
+    matches!(
+        state,
+        MigrationState::RollingBack | MigrationState::RolledBack
+    )
+}
+
 /// The groups that have not taken back a change that another one takes back (rule G8).
 fn not_taken_back(groups: &[GroupView], change: &Migration) -> Vec<HandOn> {
-    let is_back = |state| {
-        matches!(
-            state,
-            MigrationState::RollingBack | MigrationState::RolledBack
-        )
-    };
     let mut states = groups.iter().filter_map(|group| group.state_of(&change.id));
     if !states.any(is_back) {
         return Vec::new();
@@ -162,15 +187,19 @@ fn not_taken_back(groups: &[GroupView], change: &Migration) -> Vec<HandOn> {
 /// The groups that do not have the change, nor another one (rule G10).
 fn without(groups: &[GroupView], change: &Migration) -> Vec<HandOn> {
     let lacks = |group: &&GroupView| group.active().is_none() && !group.is_through(&change.id);
-    let hand_on = |group: &GroupView| HandOn {
+    let lacking = groups.iter().filter(lacks);
+    lacking.map(|group| to_begin(group, change)).collect()
+}
+
+fn to_begin(group: &GroupView, change: &Migration) -> HandOn {
+    HandOn {
         group: group.record.id.clone(),
         input: Input::ScaleRequested {
             resharding: change.id.clone(),
             target: change.to,
         },
         under: group.doubted_at,
-    };
-    groups.iter().filter(lacks).map(hand_on).collect()
+    }
 }
 
 /// What the groups' records ask for, taken together: first what any asks for, and what ends a stream only if all do.

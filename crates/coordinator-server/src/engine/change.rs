@@ -84,6 +84,10 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
                 doubted_at: None,
             };
             task.hub.correct(group.metadata_version());
+            if writes.iter().any(is_new_ground) {
+                // What was lost may be what this group had recorded of a change.
+                task.engine.drive(&task.id.stream);
+            }
             task.keep(snapshot, group);
             answer(asks, replies, &record);
             Ok(Vec::new())
@@ -139,6 +143,11 @@ fn answer(
             (Ask::Tick | Ask::Look { .. } | Ask::Delete { .. } | Ask::Heartbeat { .. }, Ok(_)) => {}
         }
     }
+}
+
+/// Whether the group is settled again after writes were lost.
+const fn is_new_ground(write: &Write) -> bool {
+    matches!(write, Write::HoldEnded | Write::CorrectionClosed)
 }
 
 /// Rule C8: a loss of writes that the other groups are to hear of.

@@ -8,6 +8,7 @@ use coordinator_core::names::{GroupId, ReshardingId};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::resharding::{GroupView, Plan, plan};
 use coordinator_core::shard_set::ShardSet;
+use coordinator_core::time::Timestamp;
 
 use super::{Ask, doubt_of};
 use crate::world::World;
@@ -15,11 +16,19 @@ use crate::world::World;
 /// How far it is.
 #[derive(Debug)]
 pub(crate) enum Chore {
-    /// What is to be done is known, and in which lives the shards were when the records were looked at: what was begun or ended since is not of
-    /// this plan.
-    Do(Plan, Vec<(ShardIndex, u64)>),
+    /// What is to be done is known.
+    Do(Plan, Ground),
     /// It is done; the groups are to be told.
     Tell(Vec<(usize, Ask)>),
+}
+
+/// What a plan stands on.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ground {
+    /// In which lives the shards were when the records were looked at: what was begun or ended since is not of this plan.
+    lives: Vec<(ShardIndex, u64)>,
+    /// The doubt of each group (rule C8).
+    doubts: Vec<Option<Timestamp>>,
 }
 
 impl World {
@@ -38,13 +47,13 @@ impl World {
                 let found = self.look_for_chores(coordinator);
                 let is_found = found.is_some();
                 self.coordinators[coordinator].chore =
-                    found.map(|(plan, lives)| Chore::Do(plan, lives));
+                    found.map(|(plan, ground)| Chore::Do(plan, ground));
                 is_found
             }
-            Some(Chore::Do(plan, lives)) => {
+            Some(Chore::Do(plan, ground)) => {
                 self.note("chore", || format!("coordinator {coordinator}: {plan:?}"));
-                let news = if self.is_still_asked(coordinator, &plan, &lives) {
-                    self.carry_out(plan, &lives)
+                let news = if self.is_still_asked(coordinator, &plan, &ground) {
+                    self.carry_out(plan, &ground)
                 } else {
                     Vec::new()
                 };
@@ -64,20 +73,15 @@ impl World {
 
     /// What is taken away is taken away under the right to change the groups that ask for it: in between they may have taken the shard back, and given it to
     /// somebody (rule G5).
-    fn is_still_asked(
-        &mut self,
-        coordinator: usize,
-        plan: &Plan,
-        lives: &[(ShardIndex, u64)],
-    ) -> bool {
+    fn is_still_asked(&mut self, coordinator: usize, plan: &Plan, ground: &Ground) -> bool {
         if !matches!(plan, Plan::Retire { .. }) {
             return true;
         }
         let now = self.look_for_chores(coordinator);
-        matches!(now, Some((Plan::Retire { .. }, now)) if now == lives)
+        matches!(now, Some((Plan::Retire { .. }, now)) if now.lives == ground.lives)
     }
 
-    fn look_for_chores(&mut self, coordinator: usize) -> Option<(Plan, Vec<(ShardIndex, u64)>)> {
+    fn look_for_chores(&mut self, coordinator: usize) -> Option<(Plan, Ground)> {
         let looked: Vec<GroupView> = (0..self.setup.groups)
             .map(|group| self.look_at_group(coordinator, group))
             .collect::<Option<_>>()?;
@@ -89,7 +93,11 @@ impl World {
         let lives = shards
             .iter()
             .map(|shard| (shard, self.streams.life(shard.get())));
-        Some((plan, lives.collect()))
+        let ground = Ground {
+            lives: lives.collect(),
+            doubts: looked.iter().map(|group| group.doubted_at).collect(),
+        };
+        Some((plan, ground))
     }
 
     /// Nothing where the store is away.
@@ -114,7 +122,8 @@ impl World {
         groups.position(|known| *known == group.group)
     }
 
-    fn carry_out(&mut self, plan: Plan, lives: &[(ShardIndex, u64)]) -> Vec<(usize, Ask)> {
+    fn carry_out(&mut self, plan: Plan, ground: &Ground) -> Vec<(usize, Ask)> {
+        let lives = &ground.lives;
         match plan {
             Plan::HandOn(hand_on) => {
                 let asks = hand_on.into_iter().filter_map(|it| {
@@ -134,10 +143,16 @@ impl World {
                     // Somebody else has gone further: it is to be looked at again.
                     return Vec::new();
                 }
-                self.to_all(&Input::MigrationProvisioned {
+                let input = Input::MigrationProvisioned {
                     resharding: change,
                     generations: Generations::default(),
-                })
+                };
+                let doubts = ground.doubts.iter().enumerate();
+                let ask = |doubted_at: &Option<Timestamp>| Ask::Admin {
+                    input: Box::new(input.clone()),
+                    doubted_at: *doubted_at,
+                };
+                doubts.map(|(group, doubt)| (group, ask(doubt))).collect()
             }
             Plan::Look { change, shards } => {
                 let resharding = change.id;

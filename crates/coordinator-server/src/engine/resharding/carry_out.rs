@@ -98,7 +98,14 @@ impl Engine {
             resharding: change.clone(),
             generations,
         };
-        self.tell_all(looked, &input).await?;
+        for group in looked {
+            // Under a newer doubt another group may have lost the change: it is to have it first.
+            let under = Some(group.doubted_at);
+            match self.tell(&group.record.id, input.clone(), under).await {
+                Ok(_) | Err(EngineError::GroupNotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(Progress::Went)
     }
 
