@@ -222,7 +222,7 @@ fn check_outcome(
 }
 
 /// Live shards have streams with every group; those that left are gone, and their lifecycles say so; nothing else is there.
-async fn check_streams(world: &World, live: u32, most: u32) -> Result<(), String> {
+pub async fn check_streams(world: &World, live: u32, most: u32) -> Result<(), String> {
     let streams = &world.streams;
     let mut expected_groups = world.groups.clone();
     expected_groups.sort();
