@@ -105,10 +105,7 @@ impl Coordinator {
             .request_timeout(Duration::from_secs(10))
             .build()
             .unwrap();
-        let operator = Operator {
-            http: reqwest::Client::new(),
-            base: format!("{url}/coord/v1"),
-        };
+        let operator = Operator::new(&url);
         let serving = tokio::spawn(async move {
             serve(listener, deps, config, std::future::pending())
                 .await
@@ -159,6 +156,14 @@ pub struct Operator {
 }
 
 impl Operator {
+    /// One who asks the coordinator there. The driver is the one of the typed client, which must have been built before.
+    pub fn new(url: &str) -> Self {
+        Self {
+            http: reqwest::Client::new(),
+            base: format!("{url}/coord/v1"),
+        }
+    }
+
     pub async fn scale(&self, stream: &str, target: u32) -> reqwest::Result<u16> {
         let body = json!({ "targetShardCount": target, "requestedBy": "test", "reason": "a test" });
         self.post(&format!("/streams/{stream}/scale"), &body).await

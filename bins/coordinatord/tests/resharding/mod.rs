@@ -3,6 +3,7 @@
 
 pub mod case;
 pub mod coordinator;
+pub mod journal;
 pub mod kill;
 pub mod ledger;
 pub mod plane;

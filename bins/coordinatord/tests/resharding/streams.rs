@@ -159,6 +159,22 @@ impl Streams {
         range.ids.iter().filter_map(number).collect()
     }
 
+    /// Whether a group of the stream was not given all its entries.
+    pub async fn has_unread(&self, key: &str) -> bool {
+        let rows: Vec<HashMap<String, redis::Value>> =
+            self.ask(&["XINFO", "GROUPS", key]).await.unwrap();
+        for mut row in rows {
+            let delivered = row.remove("last-delivered-id").unwrap();
+            let after: String = redis::from_redis_value(delivered).unwrap();
+            let after = format!("({after}");
+            let range: StreamRangeReply = self.ask(&["XRANGE", key, &after, "+"]).await.unwrap();
+            if !range.ids.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The consumer groups of a stream, each with what it has not acknowledged.
     pub async fn groups(&self, key: &str) -> Vec<(String, u64)> {
         let rows: Vec<HashMap<String, redis::Value>> =
