@@ -14,6 +14,7 @@ const OUT: Case = Case {
     roll_back: RollBack::Never,
     groups: 1,
     owner_dies: false,
+    two_die: false,
 };
 
 const IN: Case = Case {
@@ -28,9 +29,9 @@ const TO_ZERO: Case = Case {
     ..OUT
 };
 
-fn scale_out(groups: usize) {
+fn scale_out(case: Case) {
     die_at_every_point(
-        Case { groups, ..OUT },
+        case,
         &[
             "MigrationStarted",
             "provision of shard 2",
@@ -66,12 +67,12 @@ fn roll_back(case: Case) {
 
 #[test]
 fn a_scale_out_survives_a_death_at_every_point_c47() {
-    scale_out(1);
+    scale_out(OUT);
 }
 
 #[test]
 fn a_scale_out_of_two_groups_survives_a_death_at_every_point_c47() {
-    scale_out(2);
+    scale_out(Case { groups: 2, ..OUT });
 }
 
 #[test]
@@ -89,6 +90,24 @@ fn a_scale_in_survives_the_death_of_the_coordinator_and_of_the_owner_c45() {
     scale_in(Case {
         owner_dies: true,
         ..IN
+    });
+}
+
+#[test]
+fn a_scale_in_of_two_groups_survives_the_death_of_two_coordinators_c45() {
+    scale_in(Case {
+        groups: 2,
+        two_die: true,
+        ..IN
+    });
+}
+
+#[test]
+fn a_scale_out_of_two_groups_survives_the_death_of_two_coordinators_c47() {
+    scale_out(Case {
+        groups: 2,
+        two_die: true,
+        ..OUT
     });
 }
 

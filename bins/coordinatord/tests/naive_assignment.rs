@@ -30,10 +30,7 @@ async fn unassigning_what_leaves_at_once_strands_its_backlog_c45() {
     let mut setup = Setup::new(&server.url(), "coord");
     setup.settings = quick().with_planted(Fault::LeavingIsUnassigned);
     let coordinator = Coordinator::start(setup).await;
-    let streams = Streams {
-        name: "orders".to_owned(),
-        connection: server.connection().await.unwrap(),
-    };
+    let streams = Streams::on(&server, "orders").await;
     let groups = vec!["orders".to_owned()];
     coordinator.create("orders", 4, &groups).await;
     let (client, operator) = (coordinator.client.clone(), coordinator.operator.clone());

@@ -18,10 +18,7 @@ use testkit::RedisServer;
 
 /// Scales 4 shards in to 2, with an entry written to each of the others at the worst moment.
 async fn scale_in_with_a_late_writer(server: &RedisServer, removal: Removal) -> Arc<World> {
-    let streams = Streams {
-        name: "orders".to_owned(),
-        connection: server.connection().await.unwrap(),
-    };
+    let streams = Streams::on(server, "orders").await;
     let ledger = Arc::new(Ledger::default());
     let mut setup = Setup::new(&server.url(), "coord");
     setup.removal = removal;

@@ -154,10 +154,7 @@ impl Race {
 
     /// Nothing is left in a stream, be it live or retired, and only live ones bear their names.
     async fn check_streams(&self) {
-        let streams = Streams {
-            name: "orders".to_owned(),
-            connection: self.redis.connection().await.unwrap(),
-        };
+        let streams = Streams::on(&self.redis, "orders").await;
         let all = streams.all().await;
         let mut entries = 0;
         for key in &all {

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use protocol::{MigrationState, ShardDrainPhase};
-use redis::aio::MultiplexedConnection;
 use testkit::wait_until_async;
+use tokio::task::AbortHandle;
 
 use super::coordinator::{Coordinator, Setup};
 use super::kill::At;
@@ -31,6 +31,8 @@ pub struct Case {
     pub groups: usize,
     /// Whether the owner of all shards dies with the coordinator, and another member comes.
     pub owner_dies: bool,
+    /// Whether the second coordinator dies soon, too.
+    pub two_die: bool,
 }
 
 /// What came of one run.
@@ -44,72 +46,37 @@ pub struct Run {
 const PENDING: u32 = 2;
 const ENTRIES: usize = 12;
 
-/// Runs a case in which the coordinator dies at one point.
-pub async fn run(
-    case: Case,
-    redis: &str,
-    connection: MultiplexedConnection,
-    name: &str,
-    at: At,
-) -> Result<Run, String> {
-    let keys = format!("coord-{name}");
-    let first = Coordinator::start(Setup::new(redis, &keys)).await;
-    let streams = Streams {
-        name: name.to_owned(),
-        connection,
-    };
-    let world = prepare(case, streams, &first).await;
-    let mut members = Vec::new();
-    for group in &world.groups {
-        members.push(reader::start(&world, group, &format!("{group}-first")));
-    }
+/// Runs a case in which one coordinator after the other dies at a point of its own, and the last one lives.
+pub async fn run(case: Case, redis: &str, streams: Streams, deaths: &[At]) -> Result<Run, String> {
+    let keys = format!("coord-{}", streams.name);
+    let mut coordinator = Coordinator::start(Setup::new(redis, &keys)).await;
+    let world = prepare(case, streams, &coordinator).await;
+    let mut members = start_members(&world, "first");
     world.settled().await;
-    let id = bring_to_stage(case, &world, &first).await?;
+    let id = bring_to_stage(case, &world, &coordinator).await?;
     let producer = world.produce();
-
-    first.switch.arm(at);
-    let answered = tokio::select! {
-        status = ask(case, &world, &id) => Some(status?),
-        () = first.switch.killed() => None,
-    };
-    world.beats.store(true, Ordering::SeqCst);
-    if answered.is_some() {
-        tokio::select! {
-            () = something_stands_open(case, &world) => {}
-            () = first.switch.killed() => {}
+    let (mut answered, mut died) = (None, None);
+    let mut deaths = deaths.iter();
+    let ended = loop {
+        if let Some(at) = deaths.next() {
+            coordinator.switch.arm(*at);
         }
-    }
-    world.reads.store(true, Ordering::SeqCst);
-    let over = tokio::select! {
-        ended = world.ended() => Some(ended?),
-        () = first.switch.killed() => None,
-    };
-    let is_alive = first.switch.disarm();
-    let (died, accepted, ended) = match over {
-        Some(ended) if is_alive => (None, answered, ended),
-        _ => {
-            first.bury();
-            if case.owner_dies {
-                members.iter().for_each(tokio::task::AbortHandle::abort);
-            }
-            let second = Coordinator::start(Setup::new(redis, &keys)).await;
-            world.turn_to(second.client.clone(), second.operator.clone());
-            if case.owner_dies {
-                for group in &world.groups {
-                    reader::start(&world, group, &format!("{group}-second"));
-                }
-            }
-            let accepted = match answered {
-                Some(status) => Some(status),
-                None => Some(ask(case, &world, &id).await?),
-            };
-            let died = first.switch.passed().pop();
-            (died, accepted, world.ended().await?)
+        let over = lead(case, &world, &id, &coordinator, &mut answered).await?;
+        if let Some(ended) = over.filter(|_| coordinator.switch.disarm()) {
+            break ended;
+        }
+        coordinator.bury();
+        died = died.or_else(|| coordinator.switch.passed().pop());
+        coordinator = Coordinator::start(Setup::new(redis, &keys)).await;
+        world.turn_to(coordinator.client.clone(), coordinator.operator.clone());
+        if case.owner_dies {
+            members.iter().for_each(AbortHandle::abort);
+            members = start_members(&world, "next");
         }
     };
     world.end_producing(producer).await;
     world.all_handled().await?;
-    let state = check_outcome(case, accepted, &ended)?;
+    let state = check_outcome(case, answered, &ended)?;
     let live = if state == MigrationState::RolledBack {
         case.from
     } else {
@@ -117,6 +84,40 @@ pub async fn run(
     };
     check_streams(&world, live, case.from.max(case.to)).await?;
     Ok(Run { died, ended: state })
+}
+
+fn start_members(world: &Arc<World>, name: &str) -> Vec<AbortHandle> {
+    let groups = world.groups.iter();
+    groups
+        .map(|group| reader::start(world, group, &format!("{group}-{name}")))
+        .collect()
+}
+
+/// What happens while one coordinator leads: how the change ended in each group, or nothing if the coordinator died first.
+async fn lead(
+    case: Case,
+    world: &World,
+    id: &str,
+    coordinator: &Coordinator,
+    answered: &mut Option<u16>,
+) -> Result<Option<Vec<MigrationState>>, String> {
+    let happens = async {
+        if answered.is_none() {
+            *answered = Some(ask(case, world, id).await?);
+            world.beats.store(true, Ordering::SeqCst);
+            something_stands_open(case, world).await;
+        }
+        world.reads.store(true, Ordering::SeqCst);
+        world.ended().await.map(Some)
+    };
+    let outcome = tokio::select! {
+        outcome = happens => outcome,
+        () = coordinator.switch.killed() => Ok(None),
+    };
+    // Whatever the first one came to, the others find members that read.
+    world.beats.store(true, Ordering::SeqCst);
+    world.reads.store(true, Ordering::SeqCst);
+    outcome
 }
 
 async fn prepare(case: Case, streams: Streams, first: &Coordinator) -> Arc<World> {
@@ -192,15 +193,18 @@ async fn ask(case: Case, world: &World, id: &str) -> Result<u16, String> {
     }
 }
 
-/// Waits until a shard that leaves is seen with entries in it, or the change is over, or no shard leaves.
+/// Waits until a shard that leaves is seen with entries in it, or the change is over; where none leaves, for nothing.
 async fn something_stands_open(case: Case, world: &World) {
     if case.roll_back != RollBack::Never || case.to >= case.from {
         return;
     }
     let is_open = || async {
         let changes = world.changes().await.unwrap_or_default();
+        let is_over = changes
+            .iter()
+            .any(|it| it.state == MigrationState::Deprecated);
         let mut shards = changes.iter().flat_map(|it| it.shards.iter().flatten());
-        shards.any(|it| it.phase == ShardDrainPhase::Draining && !it.open.is_empty())
+        is_over || shards.any(|it| it.phase == ShardDrainPhase::Draining && !it.open.is_empty())
     };
     let _ = wait_until_async(PATIENCE, is_open).await;
 }

@@ -13,9 +13,11 @@ use protocol::{CreateGroupRequest, CreateStreamRequest, Migrations};
 use serde_json::json;
 use store::LockLimits;
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
+use testkit::wait_until_async;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
+use super::PATIENCE;
 use super::kill::Switch;
 use super::plane::{MortalPlane, Removal, StaleWriter};
 use super::store::MortalStore;
@@ -140,10 +142,12 @@ impl Coordinator {
                 requested_by: requested_by.clone(),
                 reason: None,
             };
-            self.client
-                .create_group(stream, group, &request)
-                .await
-                .unwrap();
+            // Refused where the machine is so busy that rights ran out; repeated, it is finished.
+            let creating = || async {
+                let outcome = self.client.create_group(stream, group, &request).await;
+                outcome.is_ok()
+            };
+            wait_until_async(PATIENCE, creating).await.unwrap();
         }
     }
 }

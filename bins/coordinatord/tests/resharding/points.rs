@@ -9,6 +9,7 @@ use testkit::RedisServer;
 
 use super::case::{self, Case, Run};
 use super::kill::At;
+use super::streams::Streams;
 
 const AT_ONCE: usize = 6;
 
@@ -68,8 +69,18 @@ fn run(case: Case, server: &RedisServer, name: &str, at: At) -> Result<Run, Stri
         .build()
         .unwrap();
     runtime.block_on(async {
-        let connection = server.connection().await.unwrap();
-        case::run(case, &server.url(), connection, name, at).await
+        let streams = Streams::on(server, name).await;
+        // The second death is soon after the first, at one of a few points.
+        let soon = match at {
+            At::Number(number) => At::Number(1 + number % 6),
+            At::Name(..) => At::Number(2),
+        };
+        let deaths = if case.two_die {
+            vec![at, soon]
+        } else {
+            vec![at]
+        };
+        case::run(case, &server.url(), streams, &deaths).await
     })
 }
 

@@ -51,7 +51,7 @@ pub fn start(world: &Arc<World>, group: &str, id: &str) -> AbortHandle {
                 reader.read().await;
             }
             // waits: the pace of the member
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
     running.abort_handle()

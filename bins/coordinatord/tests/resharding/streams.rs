@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
 use redis::streams::{StreamAutoClaimReply, StreamId, StreamRangeReply, StreamReadReply};
 use redis::{FromRedisValue, RedisResult};
 
+use testkit::RedisServer;
+
+use super::PATIENCE;
 use super::ledger::Ledger;
 
 /// The streams of a prefix.
@@ -16,6 +20,17 @@ pub struct Streams {
 }
 
 impl Streams {
+    /// The streams of a prefix on a server, with all the patience that a busy machine needs.
+    pub async fn on(server: &RedisServer, name: &str) -> Self {
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
+        let client = server.client();
+        let connecting = client.get_multiplexed_async_connection_with_config(&config);
+        Self {
+            name: name.to_owned(),
+            connection: connecting.await.unwrap(),
+        }
+    }
+
     pub fn key(&self, shard: u32) -> String {
         format!("{}:{shard}", self.name)
     }

@@ -103,7 +103,7 @@ impl World {
                         .await;
                 }
                 // waits: the pace of the producer
-                tokio::time::sleep(Duration::from_millis(15)).await;
+                tokio::time::sleep(Duration::from_millis(25)).await;
             }
         })
     }
@@ -133,6 +133,8 @@ impl World {
             )
         };
         let are_over = || async {
+            // waits: asking is no small work for all of them
+            tokio::time::sleep(Duration::from_millis(15)).await;
             let changes = self.changes().await;
             changes.is_some_and(|changes| changes.iter().all(|it| is_over(it.state)))
         };
