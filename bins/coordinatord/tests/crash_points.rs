@@ -15,6 +15,7 @@ const OUT: Case = Case {
     groups: 1,
     owner_dies: false,
     two_die: false,
+    joins: false,
 };
 
 const IN: Case = Case {
@@ -109,6 +110,15 @@ fn a_scale_out_of_two_groups_survives_the_death_of_two_coordinators_c47() {
         two_die: true,
         ..OUT
     });
+}
+
+/// Rule G10 and case C02.
+#[test]
+fn a_group_created_during_a_scale_in_survives_a_death_at_every_point_c02() {
+    die_at_every_point(
+        Case { joins: true, ..IN },
+        &["create", "provision of shard 0", "provision of shard 1"],
+    );
 }
 
 #[test]

@@ -53,7 +53,7 @@ async fn removal_in_one_step_keeps_what_is_written_at_the_last_moment_c47() {
     let server = RedisServer::builder().start().unwrap();
     let world = scale_in_with_a_late_writer(&server, Removal::Atomic).await;
     world.all_handled().await.unwrap();
-    check_streams(&world, 2, 4).await.unwrap();
+    check_streams(&world, &world.groups, 2, 4).await.unwrap();
 }
 
 /// The negative control of the test above.

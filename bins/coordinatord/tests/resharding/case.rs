@@ -33,7 +33,12 @@ pub struct Case {
     pub owner_dies: bool,
     /// Whether the second coordinator dies soon, too.
     pub two_die: bool,
+    /// Whether what dies is the creation of a further group, while the change is under way (rule G10).
+    pub joins: bool,
 }
+
+/// The group that is created while the change is under way.
+const LATE: &str = "late";
 
 /// What came of one run.
 pub struct Run {
@@ -82,7 +87,11 @@ pub async fn run(case: Case, redis: &str, streams: Streams, deaths: &[At]) -> Re
     } else {
         case.to
     };
-    check_streams(&world, live, case.from.max(case.to)).await?;
+    let mut groups = world.groups.clone();
+    if case.joins {
+        groups.push(LATE.to_owned());
+    }
+    check_streams(&world, &groups, live, case.from.max(case.to)).await?;
     Ok(Run { died, ended: state })
 }
 
@@ -96,7 +105,7 @@ fn start_members(world: &Arc<World>, name: &str) -> Vec<AbortHandle> {
 /// What happens while one coordinator leads: how the change ended in each group, or nothing if the coordinator died first.
 async fn lead(
     case: Case,
-    world: &World,
+    world: &Arc<World>,
     id: &str,
     coordinator: &Coordinator,
     answered: &mut Option<u16>,
@@ -106,6 +115,9 @@ async fn lead(
             *answered = Some(ask(case, world, id).await?);
             world.beats.store(true, Ordering::SeqCst);
             something_stands_open(case, world).await;
+            if case.joins {
+                reader::start(world, LATE, "late-first");
+            }
         }
         world.reads.store(true, Ordering::SeqCst);
         world.ended().await.map(Some)
@@ -151,6 +163,11 @@ async fn bring_to_stage(
     first: &Coordinator,
 ) -> Result<String, String> {
     let wanted = match case.roll_back {
+        RollBack::Never if case.joins => {
+            let asked = first.operator.scale(world.name(), case.to).await;
+            something_stands_open(case, world).await;
+            return asked.map(|_| String::new()).map_err(|it| it.to_string());
+        }
         RollBack::Never => return Ok(String::new()),
         RollBack::FromPreparing => {
             first.plane.is_short.store(true, Ordering::SeqCst);
@@ -179,16 +196,21 @@ async fn ask(case: Case, world: &World, id: &str) -> Result<u16, String> {
     let asked = wait_until_async(PATIENCE, || async {
         let (operator, name) = (world.operator(), world.name());
         let status = match case.roll_back {
-            RollBack::Never => operator.scale(name, case.to).await,
-            _ => operator.roll_back(name, &world.groups[0], id).await,
+            RollBack::Never if case.joins => world.create_group(LATE).await,
+            RollBack::Never => operator.scale(name, case.to).await.ok(),
+            _ => operator.roll_back(name, &world.groups[0], id).await.ok(),
         };
-        let is_answer = matches!(status, Ok(202 | 409 | 422));
-        *last.lock().unwrap() = Some(status);
-        is_answer
+        *last.lock().unwrap() = status;
+        match status {
+            Some(202 | 422) => true,
+            // There is such a change; or the coordinator had no turn.
+            Some(409) if case.roll_back == RollBack::Never => world.changes().await.is_some(),
+            _ => false,
+        }
     });
     let outcome = asked.await;
     match (outcome, last.into_inner().unwrap()) {
-        (Ok(()), Some(Ok(status))) => Ok(status),
+        (Ok(()), Some(status)) => Ok(status),
         (_, last) => Err(format!("the operator gets no answer: {last:?}")),
     }
 }
@@ -225,16 +247,24 @@ fn check_outcome(
     }
 }
 
-/// Live shards have streams with every group; those that left are gone, and their lifecycles say so; nothing else is there.
-pub async fn check_streams(world: &World, live: u32, most: u32) -> Result<(), String> {
+/// Live shards have streams with every group, and are read by all; those that left are gone, and their lifecycles say so; nothing else is there.
+pub async fn check_streams(
+    world: &World,
+    groups: &[String],
+    live: u32,
+    most: u32,
+) -> Result<(), String> {
     let streams = &world.streams;
-    let mut expected_groups = world.groups.clone();
+    let mut expected_groups = groups.to_vec();
     expected_groups.sort();
-    for group in &world.groups {
-        let found = world.client().group(world.name(), group).await;
-        let count = found.map(|found| found.shard_count);
-        if !matches!(count, Ok(count) if count == live) {
-            return Err(format!("{group} has not {live} shards: {count:?}"));
+    for group in groups {
+        let is_through = || async {
+            let found = world.client().group(world.name(), group).await;
+            found.is_ok_and(|it| it.shard_count == live && it.active_migration.is_none())
+        };
+        if wait_until_async(PATIENCE, is_through).await.is_err() {
+            let found = world.client().group(world.name(), group).await;
+            return Err(format!("{group} is not through: {found:?}"));
         }
     }
     let all = streams.all().await;
@@ -246,6 +276,7 @@ pub async fn check_streams(world: &World, live: u32, most: u32) -> Result<(), St
         let are_read = || async {
             let groups = streams.groups(&key).await;
             groups.iter().all(|(_, pending)| *pending == 0)
+                && !streams.has_unread(&key).await
                 && groups.into_iter().map(|(name, _)| name).collect::<Vec<_>>() == expected_groups
         };
         if wait_until_async(PATIENCE, are_read).await.is_err() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coordinator_client::CoordinatorClient;
-use protocol::{GroupState, Migration, MigrationState, Routing};
+use protocol::{CreateGroupRequest, ErrorCode, GroupState, Migration, MigrationState, Routing};
 use testkit::wait_until_async;
 use tokio::task::JoinHandle;
 
@@ -60,6 +60,24 @@ impl World {
 
     pub fn name(&self) -> &str {
         &self.streams.name
+    }
+
+    /// Creates a further group, or finds it made; gives a status as of a request.
+    pub async fn create_group(&self, group: &str) -> Option<u16> {
+        let request = CreateGroupRequest {
+            initial_shard_count: None,
+            requested_by: "test".to_owned(),
+            reason: None,
+        };
+        let created = self
+            .client()
+            .create_group(self.name(), group, &request)
+            .await;
+        match created {
+            Ok(_) => Some(202),
+            Err(error) if error.code() == Some(&ErrorCode::GroupAlreadyExists) => Some(202),
+            Err(_) => None,
+        }
     }
 
     /// Waits until every group has what it should have.
