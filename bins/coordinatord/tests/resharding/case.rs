@@ -113,11 +113,12 @@ async fn lead(
     let happens = async {
         if answered.is_none() {
             *answered = Some(ask(case, world, id).await?);
-            world.beats.store(true, Ordering::SeqCst);
-            something_stands_open(case, world).await;
+            // With nothing between: a death there would leave the group without a member.
             if case.joins {
                 reader::start(world, LATE, "late-first");
             }
+            world.beats.store(true, Ordering::SeqCst);
+            something_stands_open(case, world).await;
         }
         world.reads.store(true, Ordering::SeqCst);
         world.ended().await.map(Some)
