@@ -48,9 +48,25 @@ struct Race {
 }
 
 impl Race {
+    /// A coordinator that seals the shards that leave soon after producers were told.
+    async fn daemon(redis: &RedisServer) -> Daemon {
+        let url = redis.url();
+        Daemon::start(&[
+            "--store",
+            &url,
+            "--heartbeat-interval",
+            "200ms",
+            "--member-lease-ttl",
+            "1s",
+            "--routing-lease",
+            "1s",
+        ])
+        .await
+    }
+
     async fn start() -> Self {
         let redis = RedisServer::builder().start().unwrap();
-        let daemons = vec![Daemon::quick(&redis).await, Daemon::quick(&redis).await];
+        let daemons = vec![Self::daemon(&redis).await, Self::daemon(&redis).await];
         daemons[0].ready().await;
         daemons[0].create("orders", 8).await;
         let mut race = Self {
@@ -177,6 +193,7 @@ async fn publish(client: &Producer, way: Way, number: u64) {
     let text = number.to_string();
     let key = format!("key-{}", number % 997);
     let record = Record::new(&key).field("n", &text);
+    let last = std::sync::Mutex::new(String::new());
     let is_out = || async {
         let outcome: Result<(), PublishError> = match way {
             Way::Plain => client.publish(&key, [("n", &text)]).await.map(drop),
@@ -187,11 +204,13 @@ async fn publish(client: &Producer, way: Way, number: u64) {
             Ok(()) => true,
             Err(error) => {
                 assert!(error.is_retryable(), "{number}: {error}");
+                *last.lock().unwrap() = error.to_string();
                 false
             }
         }
     };
-    wait_until_async(PATIENCE, is_out).await.unwrap();
+    let outcome = wait_until_async(PATIENCE, is_out).await;
+    assert!(outcome.is_ok(), "{number}: {}", last.lock().unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
