@@ -92,5 +92,10 @@ async fn c11_the_permissions_on_the_page_are_enough_for_a_coordinator() {
         .query_async(&mut connection)
         .await
         .unwrap();
-    assert!(log.is_empty(), "nothing was denied: {log:?}");
+    // The driver says its name and version from 7.2 on, and does without.
+    let denied: Vec<_> = log
+        .iter()
+        .filter(|entry| !format!("{entry:?}").contains("client|setinfo"))
+        .collect();
+    assert!(denied.is_empty(), "{denied:?}");
 }

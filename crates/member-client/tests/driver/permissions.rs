@@ -59,11 +59,16 @@ async fn c11_the_permissions_on_the_page_are_enough_for_a_member() {
     scene.publish(0, 3..5).await;
     log.wait_for(5).await;
     client.shutdown().await;
-    let denied: Vec<redis::Value> = redis::cmd("ACL")
+    let log: Vec<redis::Value> = redis::cmd("ACL")
         .arg("LOG")
         .query_async(&mut connection)
         .await
         .unwrap();
+    // The driver says its name and version from 7.2 on, and does without.
+    let denied: Vec<_> = log
+        .iter()
+        .filter(|entry| !format!("{entry:?}").contains("client|setinfo"))
+        .collect();
     assert!(denied.is_empty(), "{denied:?}");
 }
 
