@@ -112,6 +112,8 @@ pub(crate) enum Failure {
     DidNotEnd { name: String },
     #[error("{what} did not happen within {seconds} s")]
     TookTooLong { what: &'static str, seconds: u64 },
+    #[error("there were too few {what}")]
+    TooLittle { what: &'static str },
     #[error("cargo could not build coordinatord: {0}")]
     Build(ExitStatus),
     #[error("interrupted")]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::evidence::{OpenCondition, ShardEvidence};
 use crate::generations::Generations;
 use crate::names::{ConsumerGroup, InstanceId, MemberId, RequestId, ReshardingId};
-use crate::numbers::{Concurrency, MetadataVersion, Sequence, ShardCount, ShardIndex};
+use crate::numbers::{Concurrency, GroupEpoch, MetadataVersion, Sequence, ShardCount, ShardIndex};
 use crate::shard_set::ShardSet;
 
 /// The protocol version that this core decides for. Rule H1.
@@ -23,6 +23,8 @@ pub enum Input {
     ProvisioningFinished {
         /// Which life each stream is in, where that is told.
         generations: Generations,
+        /// Below which epochs the streams take nobody, on account of an earlier group of the same name; 0 if there was none.
+        epochs_from: GroupEpoch,
     },
     /// The stream is to have another number of shards (rules G1 and G9).
     ScaleRequested {

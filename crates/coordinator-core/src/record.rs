@@ -84,9 +84,10 @@ impl GroupRecord {
             seen_from: new.metadata_version,
             ..migration
         });
-        let generations = sibling.generations.clone();
         Self {
-            generations,
+            generations: sibling.generations.clone(),
+            // What it has not recorded it would be told to begin.
+            finished_migrations: sibling.finished_migrations.clone(),
             migration,
             ..new
         }

@@ -8,6 +8,7 @@ use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::member::MemberState;
 use coordinator_core::names::InstanceId;
+use coordinator_core::numbers::GroupEpoch;
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::settings::Settings;
 use coordinator_core::step::HeartbeatStatus::{
@@ -67,8 +68,17 @@ fn h3_where_there_is_no_group_nobody_is_known() {
     assert_eq!(world.beat(join("a")).status, UnknownMember);
     world.command(&Input::ProvisioningFinished {
         generations: Generations::default(),
+        epochs_from: GroupEpoch::new(500),
     });
-    assert_eq!(world.beat(join("a")).status, Good);
+    // Epochs below were an earlier group's of that name: its members must not be taken for these (case C36).
+    let answer = world.beat(join("a"));
+    assert_eq!((answer.status, answer.member_epoch), (Good, 501));
+    // Told again, it changes nothing.
+    world.command(&Input::ProvisioningFinished {
+        generations: Generations::default(),
+        epochs_from: GroupEpoch::new(900),
+    });
+    assert_eq!(world.group.record().group_epoch, GroupEpoch::new(501));
 }
 
 #[test]

@@ -3,12 +3,11 @@
 
 mod support;
 
-use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::shard_set::ShardSet;
 use redis::aio::MultiplexedConnection;
-use store::{PlaneError, Provision, ShardPlane};
+use store::{PlaneError, Provision, Provisioned, ShardPlane};
 use store_redis::{RedisConfig, RedisPlane};
 use support::{ask, server};
 use testkit::{RedisCluster, RedisServer};
@@ -37,7 +36,7 @@ async fn provision(
     plane: &RedisPlane,
     shards: u32,
     names: &[&str],
-) -> Result<Generations, PlaneError> {
+) -> Result<Provisioned, PlaneError> {
     let shards: ShardSet = ShardCount::new(shards).shards().collect();
     let order = Provision {
         seen: plane.lives(&orders(), &shards).await?,

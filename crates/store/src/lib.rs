@@ -28,6 +28,6 @@ pub use memory::MemoryStore;
 pub use memory::SavedState;
 pub use messages::{EntryId, Message, MessagePage, MessageRange};
 pub use offsets::{GroupOffsets, StreamOffsets};
-pub use plane::{Life, Lives, PlaneError, Provision, Retire, Retirement, ShardPlane};
+pub use plane::{Life, Lives, PlaneError, Provision, Provisioned, Retire, Retirement, ShardPlane};
 pub use progress::{MemberProgress, ShardProgress};
 pub use snapshot::{Etag, Snapshot, Stamp};

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use coordinator_core::evidence::{DrainProof, OpenCondition, ShardEvidence};
 use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
-use coordinator_core::numbers::{ShardCount, ShardIndex, StreamGeneration};
+use coordinator_core::numbers::{GroupEpoch, ShardCount, ShardIndex, StreamGeneration};
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Millis;
 
@@ -58,13 +58,22 @@ pub struct Provision {
     pub shards: ShardSet,
     /// All its consumer groups. They read from the first entry on (rule G1).
     pub groups: Vec<ConsumerGroup>,
-    /// The one that is being created, if one is: members of an earlier one of that name are fenced, since the epochs of a new group begin anew.
+    /// The one that is being created, if one is: members of an earlier one of that name are fenced.
     pub new_group: Option<ConsumerGroup>,
     /// The name of the creation or of the change that asks for it: with the shard and its life it makes the identity of the new stream.
     pub origin: String,
     /// The life of each shard before the records were looked at. Where one has begun or ended since, nothing is made: the change may have been
     /// taken back.
     pub seen: Lives,
+}
+
+/// Shard streams that exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provisioned {
+    /// In which life each is.
+    pub generations: Generations,
+    /// Below which epochs the streams take nobody of the group that is being created, on account of an earlier one of its name; 0 if there was none.
+    pub epochs_from: GroupEpoch,
 }
 
 /// Which life a shard is in or was in last.
@@ -140,7 +149,7 @@ pub trait ShardPlane: Send + Sync {
     /// # Errors
     /// [`PlaneError::ForeignKeys`] where a key is somebody else's; [`PlaneError::OtherLife`] where the shard went on since it was looked at;
     /// [`PlaneError::NotProvided`]; [`PlaneError::Failed`] otherwise.
-    async fn provision(&self, order: &Provision) -> Result<Generations, PlaneError>;
+    async fn provision(&self, order: &Provision) -> Result<Provisioned, PlaneError>;
 
     /// Looks whether shards are drained (rule G4). Each fails alone (case C04).
     async fn evidence(
@@ -154,6 +163,12 @@ pub trait ShardPlane: Send + Sync {
     /// # Errors
     /// [`PlaneError::Failed`].
     async fn seal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError>;
+
+    /// Allows exact publishing to shards again: they stay after all.
+    ///
+    /// # Errors
+    /// [`PlaneError::Failed`].
+    async fn unseal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError>;
 
     /// Takes a shard away if it is drained: evidence and removal are one step (rule G5). Where no life is recorded and none has begun, one is ended all
     /// the same, so that whoever is still about to make the stream comes too late.

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use coordinator_core::evidence::ShardEvidence;
-use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
-use coordinator_core::numbers::ShardIndex;
+use coordinator_core::numbers::{GroupEpoch, ShardIndex};
 use coordinator_core::shard_set::ShardSet;
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Retire, Retirement, ShardPlane,
-    StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
+    ShardPlane, StreamOffsets,
 };
 use store_redis::RedisPlane;
 
@@ -45,7 +44,7 @@ pub struct MortalPlane {
 }
 
 impl MortalPlane {
-    async fn make(&self, order: &Provision, shard: ShardIndex) -> Result<Generations, PlaneError> {
+    async fn make(&self, order: &Provision, shard: ShardIndex) -> Result<Provisioned, PlaneError> {
         let one = Provision {
             shards: ShardSet::from_iter([shard]),
             ..order.clone()
@@ -88,10 +87,13 @@ impl ShardPlane for MortalPlane {
         self.switch.call(self.redis.lives(stream, shards)).await
     }
 
-    async fn provision(&self, order: &Provision) -> Result<Generations, PlaneError> {
+    async fn provision(&self, order: &Provision) -> Result<Provisioned, PlaneError> {
         let mut made = Vec::new();
+        let mut epochs_from = GroupEpoch::default();
         for shard in &order.shards {
-            made.extend(self.make(order, shard).await?.iter());
+            let one = self.make(order, shard).await?;
+            made.extend(one.generations.iter());
+            epochs_from = epochs_from.max(one.epochs_from);
             if self.is_short.load(Ordering::SeqCst) {
                 return Err(PlaneError::Failed {
                     reason: "out of memory".to_owned(),
@@ -100,7 +102,10 @@ impl ShardPlane for MortalPlane {
                 });
             }
         }
-        Ok(made.into_iter().collect())
+        Ok(Provisioned {
+            generations: made.into_iter().collect(),
+            epochs_from,
+        })
     }
 
     async fn evidence(
@@ -120,6 +125,11 @@ impl ShardPlane for MortalPlane {
                 .await?;
         }
         Ok(())
+    }
+
+    async fn unseal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
+        let unsealing = self.redis.unseal(stream, shards);
+        self.switch.step("unsealing", unsealing).await
     }
 
     async fn retire(&self, order: &Retire) -> Result<Retirement, PlaneError> {

@@ -2,6 +2,7 @@
 
 mod members;
 mod rebalance;
+mod reshard;
 mod stage;
 mod steady;
 
@@ -26,6 +27,8 @@ enum What {
     Steady(steady::Arguments),
     /// One member joins others: how long until every shard is where it should be, with the watch and without
     Rebalance(rebalance::Arguments),
+    /// A busy stream is given more shards: what becomes of the throughput of those that don't move
+    Reshard(reshard::Arguments),
 }
 
 /// Measures, and fails where what must hold did not.
@@ -43,6 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             match &arguments.what {
                 What::Steady(arguments) => steady::run(arguments, &server).await,
                 What::Rebalance(arguments) => rebalance::run(arguments, &server).await,
+                What::Reshard(arguments) => reshard::run(arguments, &server).await,
             }
         }),
     )

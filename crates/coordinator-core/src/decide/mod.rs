@@ -47,12 +47,19 @@ impl Group {
                 maintenance::maintain(&mut draft);
                 decide_migration(&mut draft, about_shards)?
             }
-            Input::ProvisioningFinished { generations } => {
+            Input::ProvisioningFinished {
+                generations,
+                epochs_from,
+            } => {
                 maintenance::maintain(&mut draft);
                 if self.record.provisioning == Provisioning::Pending {
                     migration::note_generations(&mut draft, generations);
                     draft.write(Write::GroupProvisioned);
                     draft.raise_version();
+                    if *epochs_from > draft.group().record.group_epoch {
+                        draft.write(Write::GroupEpochRaised { to: *epochs_from });
+                        recompute::recompute_if_due(&mut draft);
+                    }
                 }
                 Reply::Done
             }

@@ -69,6 +69,7 @@ impl Stage {
                 line,
                 &Input::ProvisioningFinished {
                     generations: Generations::default(),
+                    epochs_from: coordinator_core::numbers::GroupEpoch::default(),
                 },
             )?,
             "delete" => {

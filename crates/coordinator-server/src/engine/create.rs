@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
 use coordinator_core::migration::LeavingPhase;
 use coordinator_core::names::{ConsumerGroup, GroupId};
@@ -11,7 +10,10 @@ use coordinator_core::numbers::{ShardCount, ShardIndex};
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
-use store::{CommitError, CreateError, GroupLock, Lives, PlaneError, Provision, ShardPlane, Stamp};
+use store::{
+    CommitError, CreateError, GroupLock, Lives, PlaneError, Provision, Provisioned, ShardPlane,
+    Stamp,
+};
 
 use super::{Engine, EngineError};
 
@@ -83,7 +85,7 @@ impl Engine {
             seen: recorded.seen.clone(),
         };
         match plane.provision(&order).await {
-            Ok(generations) => self.finish_creation(&record.id, generations).await,
+            Ok(made) => self.finish_creation(&record.id, made).await,
             Err(error) => {
                 if recorded.is_new_stream && matches!(error, PlaneError::ForeignKeys { .. }) {
                     self.take_back(&recorded).await;
@@ -96,11 +98,13 @@ impl Engine {
     async fn finish_creation(
         &self,
         group: &GroupId,
-        generations: Generations,
+        made: Provisioned,
     ) -> Result<Arc<GroupRecord>, EngineError> {
-        let told = self
-            .tell(group, Input::ProvisioningFinished { generations }, None)
-            .await?;
+        let input = Input::ProvisioningFinished {
+            generations: made.generations,
+            epochs_from: made.epochs_from,
+        };
+        let told = self.tell(group, input, None).await?;
         Ok(told.record)
     }
 
@@ -179,7 +183,10 @@ impl Engine {
         let is_new_stream = siblings.is_empty();
         let provisioning = self.vacancy(creation, count, is_new_stream).await?;
         let id = creation.group.clone();
-        let mut record = match siblings.first() {
+        // Rule G10: one that still has the change before one that is through with it.
+        let has_change = |sibling: &&GroupRecord| sibling.migration.is_some();
+        let beside = siblings.iter().find(has_change).or(siblings.first());
+        let mut record = match beside {
             Some(sibling) => GroupRecord::beside(id, sibling, provisioning),
             None => GroupRecord::new(id, count, provisioning),
         };

@@ -8,6 +8,7 @@ use coordinator_core::migration::{Migration, MigrationState};
 use coordinator_core::names::{GroupId, ReshardingId, StreamPrefix};
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::record::{GroupRecord, Provisioning};
+use coordinator_core::shard_set::ShardSet;
 use coordinator_core::step::{Rejection, Reply, ScaleReply};
 use coordinator_core::time::Timestamp;
 use store::PlaneError;
@@ -109,10 +110,27 @@ impl Engine {
             );
             self.tell(&record.id, input, under).await?;
         }
+        self.unseal(&group.stream, decides, resharding).await?;
         tracing::info!(%group, %resharding, "the change of the shard count is taken back");
         self.drive(&group.stream);
         let found = self.store().load(group, None).await?;
         Ok(found.ok_or(EngineError::GroupNotFound)?.record)
+    }
+
+    /// Shards that were to leave and stay are published to again.
+    async fn unseal(
+        &self,
+        stream: &StreamPrefix,
+        record: &GroupRecord,
+        resharding: &ReshardingId,
+    ) -> Result<(), EngineError> {
+        let (Some(plane), Some(change)) = (&self.0.deps.plane, change_in(record, resharding))
+        else {
+            return Ok(());
+        };
+        let stay = change.from.shards();
+        let stay: ShardSet = stay.filter(|shard| !change.to.contains(*shard)).collect();
+        Ok(plane.unseal(stream, &stay).await?)
     }
 
     /// The doubt of a record that was just read without its snapshot.

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordinator_core::evidence::ShardEvidence;
-use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Retire, Retirement, ShardPlane,
-    StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
+    ShardPlane, StreamOffsets,
 };
 use tokio::sync::Semaphore;
 
@@ -26,9 +25,9 @@ impl ShardPlane for SlowPlane {
         Ok(Lives::default())
     }
 
-    async fn provision(&self, _: &Provision) -> Result<Generations, PlaneError> {
+    async fn provision(&self, _: &Provision) -> Result<Provisioned, PlaneError> {
         self.0.acquire().await.unwrap().forget();
-        Ok(Generations::default())
+        Ok(Provisioned::default())
     }
 
     async fn evidence(
@@ -43,6 +42,10 @@ impl ShardPlane for SlowPlane {
     }
 
     async fn seal(&self, _: &StreamPrefix, _: &ShardSet) -> Result<(), PlaneError> {
+        Ok(())
+    }
+
+    async fn unseal(&self, _: &StreamPrefix, _: &ShardSet) -> Result<(), PlaneError> {
         Ok(())
     }
 

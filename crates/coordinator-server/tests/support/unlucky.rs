@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use coordinator_core::evidence::ShardEvidence;
-use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Retire, Retirement, ShardPlane,
-    StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
+    ShardPlane, StreamOffsets,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -76,7 +75,7 @@ impl ShardPlane for UnluckyPlane {
         self.calm.lives(stream, shards).await
     }
 
-    async fn provision(&self, order: &Provision) -> Result<Generations, PlaneError> {
+    async fn provision(&self, order: &Provision) -> Result<Provisioned, PlaneError> {
         let mut fortune = self.fortune.subscribe();
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let fortune = *fortune
@@ -107,6 +106,10 @@ impl ShardPlane for UnluckyPlane {
 
     async fn seal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
         self.calm.seal(stream, shards).await
+    }
+
+    async fn unseal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
+        self.calm.unseal(stream, shards).await
     }
 
     async fn retire(&self, order: &Retire) -> Result<Retirement, PlaneError> {

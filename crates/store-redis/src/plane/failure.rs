@@ -75,3 +75,14 @@ pub(super) fn unexpected(what: &str) -> PlaneError {
         source: None,
     }
 }
+
+/// A stream whose lifecycle is lost: fail closed.
+pub(super) fn without_lifecycle(key: &str) -> PlaneError {
+    PlaneError::Failed {
+        reason: format!(
+            "{key}: the stream is there and its lifecycle is lost, so that nothing can be proven of it"
+        ),
+        retryable: false,
+        source: None,
+    }
+}

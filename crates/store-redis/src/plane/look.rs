@@ -20,13 +20,7 @@ impl RedisPlane {
             Present::Alive(handle) => handle,
             Present::Over(_) => return Ok(ShardEvidence::Missing),
             Present::Never if self.exists(&key).await? => {
-                return Err(PlaneError::Failed {
-                    reason: format!(
-                        "{key}: the stream is there and its lifecycle is lost, so that nothing can be proven of it"
-                    ),
-                    retryable: false,
-                    source: None,
-                });
+                return Err(failure::without_lifecycle(&key));
             }
             Present::Never => return Ok(ShardEvidence::Missing),
         };

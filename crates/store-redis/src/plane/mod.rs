@@ -16,14 +16,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordinator_core::evidence::ShardEvidence;
-use coordinator_core::generations::Generations;
 use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use futures_util::stream::{self, StreamExt};
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Retire, Retirement, ShardPlane,
-    StoreError, StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
+    ShardPlane, StoreError, StreamOffsets,
 };
 use stream_lifecycle::{Base, ShardRef};
 
@@ -151,7 +150,7 @@ impl ShardPlane for RedisPlane {
         known.map(|(shard, life)| Ok((shard, life?))).collect()
     }
 
-    async fn provision(&self, order: &Provision) -> Result<Generations, PlaneError> {
+    async fn provision(&self, order: &Provision) -> Result<Provisioned, PlaneError> {
         self.make_all(order).await
     }
 
@@ -165,9 +164,16 @@ impl ShardPlane for RedisPlane {
 
     async fn seal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
         let sealed = self
-            .each(shards, |shard| self.seal_one(stream, shard))
+            .each(shards, |shard| self.seal_one(stream, shard, true))
             .await;
         sealed.into_iter().try_for_each(|(_, sealed)| sealed)
+    }
+
+    async fn unseal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
+        let unsealed = self
+            .each(shards, |shard| self.seal_one(stream, shard, false))
+            .await;
+        unsealed.into_iter().try_for_each(|(_, unsealed)| unsealed)
     }
 
     async fn retire(&self, order: &Retire) -> Result<Retirement, PlaneError> {

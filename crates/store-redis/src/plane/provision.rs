@@ -1,10 +1,9 @@
 //! Shard streams are made, with all consumer groups of the stream: rule G1. What exists is left as it is, so that what was half done is finished by
 //! repeating it; and nothing is made of which the life has begun or ended since the records were looked at.
 
-use coordinator_core::generations::Generations;
-use coordinator_core::numbers::{ShardIndex, StreamGeneration};
+use coordinator_core::numbers::{GroupEpoch, ShardIndex, StreamGeneration};
 use redis::Value;
-use store::{Life, PlaneError, Provision};
+use store::{Life, PlaneError, Provision, Provisioned};
 use stream_lifecycle::{
     Creation, Generation, GroupName, Handle, Incarnation, LifecycleError, Naming, OwnerName,
     ShardAdmin, ShardConsumer, ShardInspect,
@@ -17,10 +16,13 @@ use super::{NAMED, RedisPlane, StreamProvisioning, failure, groups, shard_key};
 /// By whom the coordinator's streams are made, as their lifecycles say.
 const OWNER: &str = "redis-stream-coordinator";
 
+/// How far a new group's epochs lie above those of an earlier one of its name: that one may have handed out higher ones than are registered.
+const ABOVE: u32 = 1 << 20;
+
 /// What became of one shard.
 enum Made {
-    /// Its stream is there, in this life.
-    InLife(StreamGeneration),
+    /// Its stream is there, in this life, and takes nobody of a new group below this epoch.
+    InLife(StreamGeneration, GroupEpoch),
     /// Its key is somebody else's.
     Foreign(String),
     /// It, or a consumer group of it, is not there, and others are to make it.
@@ -28,15 +30,19 @@ enum Made {
 }
 
 impl RedisPlane {
-    pub(super) async fn make_all(&self, order: &Provision) -> Result<Generations, PlaneError> {
+    pub(super) async fn make_all(&self, order: &Provision) -> Result<Provisioned, PlaneError> {
         let names = groups::names(&order.groups)?;
         let made = self
             .each(&order.shards, |shard| self.make(order, shard, &names))
             .await;
         let (mut lives, mut foreign, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        let mut epochs_from = GroupEpoch::default();
         for (shard, made) in made {
             match made? {
-                Made::InLife(generation) => lives.push((shard, generation)),
+                Made::InLife(generation, floor) => {
+                    lives.push((shard, generation));
+                    epochs_from = epochs_from.max(floor);
+                }
                 Made::Foreign(key) => foreign.push(key),
                 Made::Missing(what) => missing.push(what),
             }
@@ -49,7 +55,10 @@ impl RedisPlane {
             missing.truncate(NAMED);
             return Err(PlaneError::NotProvided { missing });
         }
-        Ok(lives.into_iter().collect())
+        Ok(Provisioned {
+            generations: lives.into_iter().collect(),
+            epochs_from,
+        })
     }
 
     async fn make(
@@ -74,7 +83,10 @@ impl RedisPlane {
             Present::Never | Present::Over(_) => return Err(PlaneError::OtherLife { key }),
         };
         match outcome {
-            Some(Ok(handle)) => Ok(Made::InLife(told(handle.generation()))),
+            Some(Ok(handle)) => {
+                let nobody = GroupEpoch::default();
+                Ok(Made::InLife(told(handle.generation()), nobody))
+            }
             Some(Err(LifecycleError::KeyConflict { .. })) => Ok(Made::Foreign(key)),
             Some(Err(
                 LifecycleError::AlreadyExists { .. }
@@ -135,12 +147,14 @@ impl RedisPlane {
         for name in names {
             handle.ensure_group(name).await.map_err(failed)?;
         }
+        let mut epochs_from = 0;
         if let Some(group) = &order.new_group {
             for name in groups::names(std::slice::from_ref(group))? {
-                handle.fence_all(&name).await.map_err(failed)?;
+                epochs_from = handle.fence_all(&name, ABOVE).await.map_err(failed)?;
             }
         }
-        Ok(Made::InLife(told(handle.generation())))
+        let epochs_from = GroupEpoch::new(epochs_from);
+        Ok(Made::InLife(told(handle.generation()), epochs_from))
     }
 
     /// What others are to make and have not made: the stream, or a consumer group.

@@ -27,8 +27,18 @@ impl RedisPlane {
             {
                 self.begin_and_end(order).await
             }
-            Present::Never | Present::Over(_) => Ok(Retirement::Gone),
+            Present::Never => self.never_lived(order).await,
+            Present::Over(_) => Ok(Retirement::Gone),
         }
+    }
+
+    /// A recorded life of which nothing is known. A stream that is there all the same has lost its lifecycle, and nothing can be proven of it.
+    async fn never_lived(&self, order: &Retire) -> Result<Retirement, PlaneError> {
+        let key = shard_key(&order.stream, order.shard);
+        if self.exists(&key).await? {
+            return Err(failure::without_lifecycle(&key));
+        }
+        Ok(Retirement::Gone)
     }
 
     async fn destroy(
@@ -110,11 +120,17 @@ impl RedisPlane {
         &self,
         stream: &StreamPrefix,
         shard: ShardIndex,
+        is_sealed: bool,
     ) -> Result<(), PlaneError> {
         let Present::Alive(handle) = self.present(stream, shard).await? else {
             return Ok(());
         };
-        match handle.seal().await {
+        let outcome = if is_sealed {
+            handle.seal().await
+        } else {
+            handle.unseal().await
+        };
+        match outcome {
             Ok(_) => Ok(()),
             Err(error) if error.is_stale() => Ok(()),
             Err(error) => Err(failure::of_lifecycle(&shard_key(stream, shard), error)),

@@ -33,14 +33,16 @@ pub trait ShardAdmin: Send + Sync {
     /// If the generation is over.
     fn unseal(&self) -> impl Future<Output = Result<bool, LifecycleError>> + Send;
 
-    /// Fences every consumer of a group: whoever was registered is not any more, and the epochs of the group begin anew. For whoever makes a group a second
-    /// time under a name, with epochs that know nothing of the first. Answers how many registrations there were.
+    /// Fences every consumer of a group, also one that was given a later epoch and is not registered yet: from now on no registration below the answered
+    /// epoch is taken, which lies `above` the highest that was. 0 if nobody ever was registered, and then nothing changes. For whoever makes a group a
+    /// second time under a name.
     ///
     /// # Errors
     /// If the generation is over.
     fn fence_all(
         &self,
         group: &GroupName,
+        above: u32,
     ) -> impl Future<Output = Result<u64, LifecycleError>> + Send;
 
     /// Removes all keys of the generation, whatever is in them, and leaves a tombstone.
@@ -115,9 +117,10 @@ impl<L: RedisLink> ShardAdmin for Handle<L> {
         self.turn("active").await
     }
 
-    async fn fence_all(&self, group: &GroupName) -> Result<u64, LifecycleError> {
+    async fn fence_all(&self, group: &GroupName, above: u32) -> Result<u64, LifecycleError> {
         let call = scripts::FENCE_ALL.bound(self.keys(), self.identity());
-        self.run(&call.arg(group.as_str())).await?.number()
+        let call = call.arg(group.as_str()).arg(above.to_string());
+        self.run(&call).await?.number()
     }
 
     async fn destroy(&self) -> Result<Removal, LifecycleError> {

@@ -3,11 +3,12 @@
 use coordinator_core::evidence::ShardEvidence;
 use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
-use coordinator_core::migration::Migration;
+use coordinator_core::migration::{Migration, MigrationState};
 use coordinator_core::names::{ConsumerGroup, ReshardingId, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::resharding::{GroupView, HandOn, Plan, plan};
 use coordinator_core::shard_set::ShardSet;
+use coordinator_core::step::{Reply, ScaleReply};
 use store::{PlaneError, Provision};
 
 use super::{LookedAt, Progress};
@@ -41,10 +42,14 @@ impl Engine {
     }
 
     async fn hand_on(&self, hand_on: Vec<HandOn>) -> Result<Progress, EngineError> {
+        let mut progress = Progress::Waits;
         for it in hand_on {
-            self.tell(&it.group, it.input, Some(it.under)).await?;
+            let told = self.tell(&it.group, it.input, Some(it.under)).await?;
+            if told.reply != Reply::Scale(ScaleReply::NothingToDo) {
+                progress = Progress::Went;
+            }
         }
-        Ok(Progress::Went)
+        Ok(progress)
     }
 
     /// Rule G1. The lives are asked before the records are looked at again: what was taken back in between is not made.
@@ -78,8 +83,8 @@ impl Engine {
             seen,
         };
         match plane.provision(&order).await {
-            Ok(generations) => {
-                self.tell_provisioned(&looked.groups, change, generations)
+            Ok(made) => {
+                self.tell_provisioned(&looked.groups, change, made.generations)
                     .await
             }
             // Somebody else has gone further: it is to be looked at again.
@@ -126,7 +131,11 @@ impl Engine {
                 .collect(),
             Some(plane) => {
                 let lease = self.0.resharding.routing_lease;
-                if change.updated_at.plus(lease) <= looked.now {
+                let is_decided = looked
+                    .groups
+                    .iter()
+                    .all(|group| !may_go_back(group, change));
+                if is_decided && change.updated_at.plus(lease) <= looked.now {
                     plane.seal(stream, shards).await?;
                 }
                 readable(stream, plane.evidence(stream, shards).await)
@@ -189,6 +198,15 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Whether the group may still take the change back: its shards then stay, and must not be sealed.
+fn may_go_back(group: &GroupView, change: &Migration) -> bool {
+    let is_early =
+        |it: &Migration| matches!(it.state, MigrationState::Preparing | MigrationState::Active);
+    group
+        .active()
+        .is_some_and(|it| it.id == change.id && is_early(it))
 }
 
 /// The consumer groups that coordinators know of a stream.

@@ -2,6 +2,7 @@
 //! was recorded.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +17,15 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// The streams that have a change under way, as far as this coordinator has seen.
 #[derive(Default)]
-pub(in crate::engine) struct Drivers(Mutex<HashMap<StreamPrefix, Arc<Notify>>>);
+pub(in crate::engine) struct Drivers(Mutex<HashMap<StreamPrefix, Arc<Wake>>>);
+
+/// How a driver is told that something was recorded.
+#[derive(Default)]
+struct Wake {
+    news: Notify,
+    /// Whether something was recorded since the driver last began to look.
+    is_due: AtomicBool,
+}
 
 impl Engine {
     /// Sees to it that somebody goes on with the stream's change, and looks at it anew.
@@ -29,10 +38,11 @@ impl Engine {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(wake) = drivers.get(stream) {
-            wake.notify_one();
+            wake.is_due.store(true, Ordering::SeqCst);
+            wake.news.notify_one();
             return;
         }
-        let wake = Arc::new(Notify::new());
+        let wake = Arc::new(Wake::default());
         drivers.insert(stream.clone(), Arc::clone(&wake));
         let (engine, stream) = (self.clone(), stream.clone());
         tokio::spawn(async move {
@@ -43,10 +53,11 @@ impl Engine {
         });
     }
 
-    async fn drive_on(&self, stream: &StreamPrefix, wake: &Notify) {
+    async fn drive_on(&self, stream: &StreamPrefix, wake: &Wake) {
         let tick = self.0.watchtower.tick();
         let mut told: Option<String> = None;
         loop {
+            wake.is_due.store(false, Ordering::SeqCst);
             let pause = match self.reshard(stream).await {
                 Ok(Progress::Went) => {
                     told = None;
@@ -54,7 +65,7 @@ impl Engine {
                 }
                 Ok(Progress::Waits) => tick,
                 Ok(Progress::Nothing) => {
-                    if self.forget_driver(stream) {
+                    if self.forget_driver(stream, wake) {
                         return;
                     }
                     tick
@@ -65,7 +76,7 @@ impl Engine {
                 }
             };
             tokio::select! {
-                () = wake.notified() => {
+                () = wake.news.notified() => {
                     // Members report one after the other: what they record is looked at together.
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -74,8 +85,8 @@ impl Engine {
         }
     }
 
-    /// Whoever records a change from now on starts another one.
-    fn forget_driver(&self, stream: &StreamPrefix) -> bool {
+    /// Ends the driver, unless something was recorded since it looked. Whoever records a change from now on starts another one.
+    fn forget_driver(&self, stream: &StreamPrefix, wake: &Wake) -> bool {
         let mut drivers = self
             .0
             .resharding
@@ -83,7 +94,11 @@ impl Engine {
             .0
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        drivers.remove(stream).is_some()
+        let is_over = !wake.is_due.load(Ordering::SeqCst);
+        if is_over {
+            drivers.remove(stream);
+        }
+        is_over
     }
 }
 

@@ -1,6 +1,7 @@
 //! Shards are taken away, under the right to change all groups of the stream: in between they could take a shard back, and give it to somebody (rule G5).
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use coordinator_core::input::Input;
 use coordinator_core::names::{GroupId, ReshardingId, StreamPrefix};
@@ -16,6 +17,8 @@ use crate::engine::{Engine, EngineError};
 
 /// How many shards are taken away under one right: heartbeats that change something wait meanwhile.
 const AT_ONCE: usize = 16;
+/// For how long rights are used after the first of them was asked for; well below the time after which they end by themselves.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Engine {
     pub(super) async fn retire(
@@ -31,12 +34,19 @@ impl Engine {
             return Ok(Progress::Went);
         }
         let seen = self.lives(stream, &shards).await?;
-        let rights = self.take_rights(stream).await?;
-        let outcome = self.retire_under(&rights, change, &shards, &seen).await;
-        for right in rights {
-            self.store().release(right.lock).await;
-        }
-        let news = outcome?;
+        let begun = self.begin_change()?;
+        // Once begun it goes on, even if the coordinator is told to end: given up half way it would leave its rights taken.
+        let (engine, stream_of, change_of) = (self.clone(), stream.clone(), change.clone());
+        let retiring = tokio::spawn(async move {
+            let since = Instant::now();
+            let rights = engine.take_rights(&stream_of).await?;
+            let outcome = engine.retire_under(&rights, &change_of, &shards, &seen, since);
+            let outcome = outcome.await;
+            engine.give_back(rights).await;
+            drop(begun);
+            outcome
+        });
+        let news = retiring.await.map_err(|_| EngineError::Interrupted)??;
         let looked = self.look_at_stream(stream).await?;
         for input in &news {
             self.tell_all(&looked.groups, input).await?;
@@ -91,6 +101,7 @@ impl Engine {
         change: &ReshardingId,
         shards: &ShardSet,
         seen: &Lives,
+        since: Instant,
     ) -> Result<Vec<Input>, EngineError> {
         let mut looked = Vec::new();
         for snapshot in rights.iter().filter_map(|right| right.snapshot.as_ref()) {
@@ -109,6 +120,10 @@ impl Engine {
         let mut retired = Vec::new();
         let mut news = Vec::new();
         for shard in shards {
+            if since.elapsed() > PATIENCE {
+                // The rights run out by themselves: the rest is for the next time.
+                break;
+            }
             let order = Retire {
                 stream: looked[0].record.id.stream.clone(),
                 shard,
