@@ -33,6 +33,18 @@ impl MigrationState {
     pub const fn is_finished(self) -> bool {
         matches!(self, Self::Deprecated | Self::RolledBack)
     }
+
+    /// Rule G8: whether it can still be taken back, since no shard has left the assignable set.
+    #[must_use]
+    pub const fn may_be_taken_back(self) -> bool {
+        matches!(self, Self::Preparing | Self::Active)
+    }
+
+    /// Whether it is taken back, or was.
+    #[must_use]
+    pub const fn is_taken_back(self) -> bool {
+        matches!(self, Self::RollingBack | Self::RolledBack)
+    }
 }
 
 /// How far a shard that leaves is.
@@ -105,8 +117,7 @@ impl Migration {
 
 /// The shards that one count has and another has not, about to be read to their end.
 pub(crate) fn leaving(all: ShardCount, kept: ShardCount) -> Vec<LeavingShard> {
-    let leave = all.shards().filter(|shard| !kept.contains(*shard));
-    leave
+    all.shards_beyond(kept)
         .map(|shard| LeavingShard {
             shard,
             phase: LeavingPhase::Draining,

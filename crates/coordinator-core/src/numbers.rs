@@ -117,6 +117,11 @@ impl ShardCount {
         (0..self.0).map(ShardIndex)
     }
 
+    /// The shards that a stream with this many has and one with as many as `other` has not, in order.
+    pub fn shards_beyond(self, other: Self) -> impl Iterator<Item = ShardIndex> {
+        (other.0..self.0).map(ShardIndex)
+    }
+
     /// Whether a stream with this many shards has this one.
     #[must_use]
     pub const fn contains(self, shard: ShardIndex) -> bool {

@@ -10,7 +10,7 @@ use crate::holding::{Holding, Quarantine};
 use crate::lineage::Lineage;
 use crate::member::MemberRecord;
 use crate::migration::Migration;
-use crate::names::{GroupId, MemberId};
+use crate::names::{GroupId, MemberId, ReshardingId};
 use crate::numbers::{AssignmentEpoch, GroupEpoch, MetadataVersion, ShardCount, ShardIndex};
 use crate::target::Target;
 
@@ -91,6 +91,14 @@ impl GroupRecord {
             migration,
             ..new
         }
+    }
+
+    /// A change of the shard count that is under way, or over and still remembered.
+    #[must_use]
+    pub fn change(&self, id: &ReshardingId) -> Option<&Migration> {
+        let finished = self.finished_migrations.iter().rev();
+        let mut known = self.migration.iter().chain(finished);
+        known.find(|change| change.id == *id)
     }
 
     /// Checks that no decision could have led to something else.

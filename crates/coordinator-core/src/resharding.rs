@@ -98,9 +98,7 @@ impl GroupView {
 
     /// How far the group is with a change, if it has it or had it.
     fn state_of(&self, change: &ReshardingId) -> Option<MigrationState> {
-        let finished = self.record.finished_migrations.iter();
-        let mut known = self.record.migration.iter().chain(finished);
-        known.find(|it| it.id == *change).map(|it| it.state)
+        self.record.change(change).map(|it| it.state)
     }
 
     fn is_through(&self, change: &ReshardingId) -> bool {
@@ -144,7 +142,7 @@ fn left_behind(groups: &[GroupView]) -> Option<HandOn> {
         changes.map(move |change| (group, change))
     });
     finished.into_iter().find_map(|(through, change)| {
-        if is_back(change.state) {
+        if change.state.is_taken_back() {
             return not_taken_back(groups, change).into_iter().next();
         }
         let count = through.record.shard_count;
@@ -156,22 +154,15 @@ fn left_behind(groups: &[GroupView]) -> Option<HandOn> {
     })
 }
 
-fn is_back(state: MigrationState) -> bool {
-    matches!(
-        state,
-        MigrationState::RollingBack | MigrationState::RolledBack
-    )
-}
-
 /// The groups that have not taken back a change that another one takes back (rule G8).
 fn not_taken_back(groups: &[GroupView], change: &Migration) -> Vec<HandOn> {
     let mut states = groups.iter().filter_map(|group| group.state_of(&change.id));
-    if !states.any(is_back) {
+    if !states.any(MigrationState::is_taken_back) {
         return Vec::new();
     }
     let lags = |group: &&GroupView| {
         let state = group.state_of(&change.id);
-        state.is_some_and(|state| !is_back(state))
+        state.is_some_and(|state| !state.is_taken_back())
     };
     let hand_on = |group: &GroupView| HandOn {
         group: group.record.id.clone(),

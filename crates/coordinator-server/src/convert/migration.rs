@@ -57,9 +57,7 @@ pub(crate) fn migrations(record: &GroupRecord) -> Migrations {
 
 /// One change of a group.
 pub(crate) fn migration_of(record: &GroupRecord, id: &ReshardingId) -> Option<protocol::Migration> {
-    let finished = record.finished_migrations.iter().rev();
-    let mut known = record.migration.iter().chain(finished);
-    known.find(|known| known.id == *id).map(migration)
+    record.change(id).map(migration)
 }
 
 const fn state(state: MigrationState) -> protocol::MigrationState {

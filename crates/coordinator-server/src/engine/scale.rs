@@ -124,12 +124,10 @@ impl Engine {
         record: &GroupRecord,
         resharding: &ReshardingId,
     ) -> Result<(), EngineError> {
-        let (Some(plane), Some(change)) = (&self.0.deps.plane, change_in(record, resharding))
-        else {
+        let (Some(plane), Some(change)) = (&self.0.deps.plane, record.change(resharding)) else {
             return Ok(());
         };
-        let stay = change.from.shards();
-        let stay: ShardSet = stay.filter(|shard| !change.to.contains(*shard)).collect();
+        let stay: ShardSet = change.from.shards_beyond(change.to).collect();
         Ok(plane.unseal(stream, &stay).await?)
     }
 
@@ -156,8 +154,7 @@ impl Engine {
         if is_under_way || target <= count {
             return Ok(());
         }
-        let added = target.shards();
-        let added = added.filter(|shard| !count.contains(*shard)).collect();
+        let added = target.shards_beyond(count).collect();
         let room = plane.check_room(&records[0].id.stream, &added).await;
         room.map_err(|error| in_the_way(error.into()))
     }
@@ -200,16 +197,9 @@ fn in_the_way(error: EngineError) -> EngineError {
     }
 }
 
-/// A change as a group has it, or had it.
-fn change_in<'a>(record: &'a GroupRecord, change: &ReshardingId) -> Option<&'a Migration> {
-    let finished = record.finished_migrations.iter();
-    let mut known = record.migration.iter().chain(finished);
-    known.find(|it| it.id == *change)
-}
-
-/// How far a group is with it.
+/// How far a group is with a change, if it has it or had it.
 fn state_in(record: &GroupRecord, change: &ReshardingId) -> Option<MigrationState> {
-    change_in(record, change).map(|it| it.state)
+    record.change(change).map(|it| it.state)
 }
 
 /// A group that is half made does not know its streams yet.
@@ -246,23 +236,16 @@ fn who_decides<'a>(
     records: &'a [GroupRecord],
     change: &ReshardingId,
 ) -> Result<&'a GroupRecord, EngineError> {
-    let is_back = |state| {
-        matches!(
-            state,
-            MigrationState::RollingBack | MigrationState::RolledBack
-        )
-    };
-    let is_early = |state| matches!(state, MigrationState::Preparing | MigrationState::Active);
     let known = || {
-        let state = |record: &'a GroupRecord| Some((record, change_in(record, change)?));
+        let state = |record: &'a GroupRecord| Some((record, record.change(change)?));
         records.iter().filter_map(state)
     };
-    if let Some((record, _)) = known().find(|(_, it)| is_back(it.state)) {
+    if let Some((record, _)) = known().find(|(_, it)| it.state.is_taken_back()) {
         return Ok(record);
     }
     let only_adds = |it: &Migration| it.state == MigrationState::Deprecated && it.to > it.from;
-    let gone_too_far = known().find(|(_, it)| !is_early(it.state) && !only_adds(it));
-    let decides = known().find(|(_, it)| is_early(it.state));
+    let gone_too_far = known().find(|(_, it)| !it.state.may_be_taken_back() && !only_adds(it));
+    let decides = known().find(|(_, it)| it.state.may_be_taken_back());
     match (gone_too_far, decides) {
         (None, Some((record, _))) => Ok(record),
         (Some((_, it)), _) => Err(Rejection::RollbackNotAllowed { state: it.state }.into()),

@@ -21,11 +21,7 @@ pub(in crate::decide) fn effects(group: &Group) -> Vec<Effect> {
     let ignores_holders = group.settings().plants(Fault::RetiredWhileHeld);
     let effect = match migration.state {
         MigrationState::Preparing => {
-            let shards = migration
-                .to
-                .shards()
-                .filter(|shard| !migration.from.contains(*shard))
-                .collect();
+            let shards = migration.to.shards_beyond(migration.from).collect();
             Some(Effect::Provision { resharding, shards })
         }
         MigrationState::Draining | MigrationState::RollingBack => {

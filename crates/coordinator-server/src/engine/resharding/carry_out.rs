@@ -3,7 +3,7 @@
 use coordinator_core::evidence::ShardEvidence;
 use coordinator_core::generations::Generations;
 use coordinator_core::input::Input;
-use coordinator_core::migration::{Migration, MigrationState};
+use coordinator_core::migration::Migration;
 use coordinator_core::names::{ConsumerGroup, ReshardingId, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::resharding::{GroupView, HandOn, Plan, plan};
@@ -202,11 +202,9 @@ impl Engine {
 
 /// Whether the group may still take the change back: its shards then stay, and must not be sealed.
 fn may_go_back(group: &GroupView, change: &Migration) -> bool {
-    let is_early =
-        |it: &Migration| matches!(it.state, MigrationState::Preparing | MigrationState::Active);
     group
         .active()
-        .is_some_and(|it| it.id == change.id && is_early(it))
+        .is_some_and(|it| it.id == change.id && it.state.may_be_taken_back())
 }
 
 /// The consumer groups that coordinators know of a stream.
