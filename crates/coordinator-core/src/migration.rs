@@ -65,8 +65,8 @@ pub struct LeavingShard {
     pub shard: ShardIndex,
     /// How far it is.
     pub phase: LeavingPhase,
-    /// What stood against its being drained when it was last looked at (rule G4).
-    pub open: Vec<OpenCondition>,
+    /// What stood against its being drained when it was last looked at (rule G4); none while it was not looked at yet.
+    pub open: Option<Vec<OpenCondition>>,
 }
 
 /// One change of the shard count. All groups of a stream share it (rule G10).
@@ -121,7 +121,7 @@ pub(crate) fn leaving(all: ShardCount, kept: ShardCount) -> Vec<LeavingShard> {
         .map(|shard| LeavingShard {
             shard,
             phase: LeavingPhase::Draining,
-            open: Vec::new(),
+            open: None,
         })
         .collect()
 }

@@ -112,6 +112,7 @@ fn g3_g4_g5_a_scale_in_keeps_reading_until_everything_is_proven_empty() {
     let open: Vec<_> = world.migration().leaving[1]
         .open
         .iter()
+        .flatten()
         .map(|open| open.condition)
         .collect();
     assert_eq!(open, [Open::Pending(2), Open::Lag(Some(10)), Open::Unread]);

@@ -1,10 +1,10 @@
-//! A TCP proxy that misbehaves on demand: cuts, refuses, stalls, delays, loses answers. It forwards bytes and understands
-//! none of them.
+//! A TCP proxy that misbehaves on demand: cuts, refuses, stalls, delays, loses answers, turns to another server. It forwards
+//! bytes and understands none of them.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,6 +18,8 @@ use crate::port::free_port;
 /// What all connections of one proxy look at.
 #[derive(Debug)]
 struct Faults {
+    /// Where connections lead that are opened from now on.
+    target: RwLock<String>,
     /// Raised by one to end every connection that was opened under a lower number.
     cuts: watch::Sender<u64>,
     stalled: watch::Sender<bool>,
@@ -29,7 +31,6 @@ struct Faults {
 #[derive(Debug)]
 pub struct TcpProxy {
     port: u16,
-    target: String,
     faults: Arc<Faults>,
     acceptor: Mutex<Option<JoinHandle<()>>>,
 }
@@ -44,16 +45,15 @@ impl TcpProxy {
         let listener = bind_free().await?;
         let port = listener.local_addr()?.port();
         let faults = Arc::new(Faults {
+            target: RwLock::new(target.into()),
             cuts: watch::Sender::new(0),
             stalled: watch::Sender::new(false),
             delay_ms: AtomicU64::new(0),
             replies_to_drop: AtomicUsize::new(0),
         });
-        let target = target.into();
-        let acceptor = tokio::spawn(accept(listener, target.clone(), Arc::clone(&faults)));
+        let acceptor = tokio::spawn(accept(listener, Arc::clone(&faults)));
         Ok(Self {
             port,
-            target,
             faults,
             acceptor: Mutex::new(Some(acceptor)),
         })
@@ -69,6 +69,17 @@ impl TcpProxy {
     #[must_use]
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// From now on new connections lead to `target` (`host:port`), as after a failover behind one address. Open ones stay where
+    /// they are.
+    pub fn turn_to(&self, target: impl Into<String>) {
+        let mut current = self
+            .faults
+            .target
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = target.into();
     }
 
     /// Ends every open connection; new ones are accepted.
@@ -119,11 +130,7 @@ impl TcpProxy {
         let mut acceptor = self.acceptor.lock().await;
         if acceptor.is_none() {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
-            *acceptor = Some(tokio::spawn(accept(
-                listener,
-                self.target.clone(),
-                Arc::clone(&self.faults),
-            )));
+            *acceptor = Some(tokio::spawn(accept(listener, Arc::clone(&self.faults))));
         }
         Ok(())
     }
@@ -149,22 +156,22 @@ async fn bind_free() -> io::Result<TcpListener> {
     }
 }
 
-async fn accept(listener: TcpListener, target: String, faults: Arc<Faults>) {
+async fn accept(listener: TcpListener, faults: Arc<Faults>) {
     while let Ok((client, _)) = listener.accept().await {
-        let (target, faults) = (target.clone(), Arc::clone(&faults));
+        let faults = Arc::clone(&faults);
         // Subscribed before the first byte, so that a cut from now on is seen.
         let cuts = faults.cuts.subscribe();
-        tokio::spawn(serve(client, target, faults, cuts));
+        tokio::spawn(serve(client, faults, cuts));
     }
 }
 
 /// One connection. It ends, both sides at once, when either side closes, at a cut, or after a swallowed answer.
-async fn serve(
-    client: TcpStream,
-    target: String,
-    faults: Arc<Faults>,
-    mut cuts: watch::Receiver<u64>,
-) {
+async fn serve(client: TcpStream, faults: Arc<Faults>, mut cuts: watch::Receiver<u64>) {
+    let target = faults
+        .target
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
     let Ok(server) = TcpStream::connect(&target).await else {
         return;
     };

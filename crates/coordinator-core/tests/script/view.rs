@@ -207,8 +207,8 @@ fn migration_line(migration: &Migration) -> String {
             LeavingPhase::Retired => "retired",
         };
         line += &format!(" {}:{phase}", leaving.shard);
-        if !leaving.open.is_empty() {
-            line += &format!("({})", open(&leaving.open));
+        if let Some(conditions) = leaving.open.as_ref().filter(|open| !open.is_empty()) {
+            line += &format!("({})", open(conditions));
         }
     }
     line

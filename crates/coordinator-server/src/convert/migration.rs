@@ -71,9 +71,9 @@ const fn state(state: MigrationState) -> protocol::MigrationState {
     }
 }
 
-/// The most of any consumer group, of what is known to be open.
+/// The most of any consumer group, of what is known to be open. Of a shard that was not looked at yet, nothing is known.
 fn draining(leaving: &LeavingShard) -> DrainingShard {
-    let conditions = || leaving.open.iter().map(|open| open.condition);
+    let conditions = || leaving.open.iter().flatten().map(|open| open.condition);
     let pending = conditions().filter_map(|open| match open {
         Open::Pending(count) => Some(count),
         _ => None,
@@ -87,7 +87,8 @@ fn draining(leaving: &LeavingShard) -> DrainingShard {
     let is_missing = conditions().any(|open| open == Open::GroupMissing);
     // Entries are unread, and no lag says how many (case C25).
     let is_untold = lags.is_empty() && conditions().any(|open| open == Open::Unread);
-    let is_lag_unknown = lags.contains(&None) || is_missing || is_untold;
+    let is_looked_at = leaving.open.is_some();
+    let is_lag_unknown = lags.contains(&None) || is_missing || is_untold || !is_looked_at;
     DrainingShard {
         shard_index: leaving.shard.get(),
         phase: match leaving.phase {
@@ -95,9 +96,9 @@ fn draining(leaving: &LeavingShard) -> DrainingShard {
             LeavingPhase::Drained => ShardDrainPhase::Drained,
             LeavingPhase::Retired => ShardDrainPhase::Retired,
         },
-        pending: Some(pending.max().unwrap_or_default()),
+        pending: is_looked_at.then(|| pending.max().unwrap_or_default()),
         lag: (!is_lag_unknown).then(|| lags.into_iter().flatten().max().unwrap_or_default()),
-        open: leaving.open.iter().map(open).collect(),
+        open: leaving.open.iter().flatten().map(open).collect(),
     }
 }
 
@@ -123,20 +124,32 @@ mod tests {
     use coordinator_core::names::ConsumerGroup;
     use coordinator_core::numbers::ShardIndex;
 
-    fn lag(open: &[Open]) -> Option<u64> {
+    fn numbers(open: Option<&[Open]>) -> (Option<u64>, Option<u64>) {
         let group = ConsumerGroup::parse("billing").expect("a name");
         let leaving = LeavingShard {
             shard: ShardIndex::new(3),
             phase: LeavingPhase::Draining,
-            open: open
-                .iter()
-                .map(|condition| OpenCondition {
+            open: open.map(|open| {
+                let conditions = open.iter().map(|condition| OpenCondition {
                     group: group.clone(),
                     condition: *condition,
-                })
-                .collect(),
+                });
+                conditions.collect()
+            }),
         };
-        draining(&leaving).lag
+        let shown = draining(&leaving);
+        (shown.pending, shown.lag)
+    }
+
+    fn lag(open: &[Open]) -> Option<u64> {
+        numbers(Some(open)).1
+    }
+
+    #[test]
+    fn c28_of_a_shard_that_was_not_looked_at_yet_nothing_is_known() {
+        assert_eq!(numbers(None), (None, None));
+        assert_eq!(numbers(Some(&[])), (Some(0), Some(0)));
+        assert_eq!(numbers(Some(&[Open::Pending(2)])), (Some(2), Some(0)));
     }
 
     #[test]

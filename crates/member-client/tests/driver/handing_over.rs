@@ -48,6 +48,44 @@ async fn no_entry_reaches_the_old_owner_after_it_has_let_go() {
     assert_eq!(client.metrics().records_handled, 1);
 }
 
+/// A read that waits is held back by the server while writes are paused, as during a fail-over. Redis before 8.2 crashes of `CLIENT UNBLOCK` then.
+#[tokio::test]
+async fn a_shard_is_given_up_while_redis_pauses_writes_and_redis_lives() {
+    let (scene, log) = (Scene::new(1).await, Log::new());
+    scene.coordinator.assign("a-m0", &[0]);
+    let block = Duration::from_millis(100);
+    let client = scene.builder("a", &log).block(block).build().unwrap();
+    let _client = client.start();
+    scene.publish(0, ["x"]).await;
+    log.wait_for(1).await;
+    let connection = scene.connection().await;
+    let ask = async |words: &[&str]| -> String {
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]);
+        command.query_async(&mut connection.clone()).await.unwrap()
+    };
+    assert_eq!(ask(&["CLIENT", "PAUSE", "60000", "WRITE"]).await, "OK");
+    // Longer than it would wait by itself: it is the pause that it waits for.
+    wait_until_async(LIMIT, || async {
+        let clients = ask(&["CLIENT", "LIST"]).await;
+        clients.lines().any(|line| {
+            let has = |word: &str| line.split(' ').any(|found| found == word);
+            has("cmd=xreadgroup") && has("flags=b") && !has("idle=0")
+        })
+    })
+    .await
+    .unwrap();
+    scene.coordinator.assign("a-m0", &[]);
+    wait_until(LIMIT, || has_let_go(&scene, "a-m0"))
+        .await
+        .unwrap();
+    assert_eq!(ask(&["CLIENT", "UNPAUSE"]).await, "OK");
+    scene.coordinator.assign("a-m0", &[0]);
+    scene.publish(0, ["y"]).await;
+    log.wait_for(2).await;
+    assert_eq!(log.bodies(), ["x", "y"]);
+}
+
 #[tokio::test]
 async fn the_record_in_hand_is_finished_and_the_rest_is_left_to_the_next_owner() {
     let (scene, log, next) = (Scene::new(1).await, Log::held(), Log::new());

@@ -32,16 +32,19 @@ impl RedisPlane {
             let name: Option<String> = field(row, "name");
             name.as_deref() == Some(group.as_str())
         });
+        let given = field(&info, "last-generated-id").and_then(|id: String| EntryId::parse(&id));
         let group = match of_group {
-            Some(row) => Some(self.group_offsets(stream, shard, group, row).await?),
+            Some(row) => Some(
+                self.group_offsets(stream, shard, group, (row, given))
+                    .await?,
+            ),
             None => None,
         };
         Ok(StreamOffsets {
             length: field(&info, "length"),
             first: entry_id(&info, "first-entry"),
             last: entry_id(&info, "last-entry"),
-            last_generated: field(&info, "last-generated-id")
-                .and_then(|id: String| EntryId::parse(&id)),
+            last_generated: given,
             memory_bytes: memory,
             node_endpoint: None,
             node_id: None,
@@ -54,7 +57,7 @@ impl RedisPlane {
         stream: &StreamPrefix,
         shard: ShardIndex,
         group: &ConsumerGroup,
-        row: &Fields,
+        (row, given): (&Fields, Option<EntryId>),
     ) -> Result<GroupOffsets, PlaneError> {
         let key = shard_key(stream, shard);
         let delivered: String = field(row, "last-delivered-id").unwrap_or_default();
@@ -67,10 +70,16 @@ impl RedisPlane {
         let counted: Option<i64> = field(row, "lag");
         let counted = counted.and_then(|lag| u64::try_from(lag).ok());
         let has_unread = !next.is_empty();
+        // Case C27: whoever was given the last id that there ever was is behind by none, whatever a counter says.
+        let is_at_the_end = given.is_some_and(|given| last_delivered >= given);
         Ok(GroupOffsets {
             last_delivered,
             pending: field(row, "pending").unwrap_or_default(),
-            lag: counted.filter(|lag| (*lag > 0) == has_unread),
+            lag: if is_at_the_end {
+                Some(0)
+            } else {
+                counted.filter(|lag| (*lag > 0) == has_unread)
+            },
             unread: if has_unread {
                 counted.filter(|lag| *lag > 0)
             } else {

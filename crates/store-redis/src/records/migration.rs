@@ -37,8 +37,8 @@ enum StoredState {
 struct StoredLeaving {
     shard: u32,
     phase: StoredPhase,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    open: Vec<StoredOpen>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<Vec<StoredOpen>>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -120,7 +120,10 @@ impl StoredLeaving {
                 LeavingPhase::Drained => StoredPhase::Drained,
                 LeavingPhase::Retired => StoredPhase::Retired,
             },
-            open: leaving.open.iter().map(StoredOpen::write).collect(),
+            open: leaving
+                .open
+                .as_ref()
+                .map(|open| open.iter().map(StoredOpen::write).collect()),
         }
     }
 
@@ -134,9 +137,8 @@ impl StoredLeaving {
             },
             open: self
                 .open
-                .into_iter()
-                .map(StoredOpen::read)
-                .collect::<Result<_, _>>()?,
+                .map(|open| open.into_iter().map(StoredOpen::read).collect())
+                .transpose()?,
         })
     }
 }

@@ -133,7 +133,7 @@ fn full_migration() -> Migration {
     let leaving = |shard, phase, open| LeavingShard {
         shard: ShardIndex::new(shard),
         phase,
-        open,
+        open: Some(open),
     };
     Migration {
         id: ReshardingId::new("reshard-1"),

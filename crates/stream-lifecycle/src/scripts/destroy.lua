@@ -13,7 +13,7 @@ local proves = ARGV[3] == 'drained'
 refused = conflict({{KEYS[2], 'stream'}, {KEYS[3], 'hash'}, {KEYS[4], 'hash'}, {KEYS[5], 'hash'}})
   or keeps and conflict({{KEYS[6], 'none'}})
   or denied({{'HSET', KEYS[1], 'f', 'v'}, {'HDEL', KEYS[1], 'f'}, {'UNLINK', KEYS[2]}, {'UNLINK', KEYS[3]}, {'UNLINK', KEYS[4]}, {'UNLINK', KEYS[5]}})
-  or proves and denied({{'XINFO', 'GROUPS', KEYS[2]}, {'XRANGE', KEYS[2], '-', '+'}, {'XLEN', KEYS[2]}})
+  or proves and denied({{'XINFO', 'GROUPS', KEYS[2]}, {'XINFO', 'STREAM', KEYS[2]}})
   or keeps and denied({{'RENAME', KEYS[2], KEYS[6]}, {'PEXPIRE', KEYS[6], '1'}})
 if refused then
   return refused
@@ -28,19 +28,15 @@ local function undrained()
   if kind(KEYS[2]) == 'none' then
     return
   end
-  local there = {}
+  local stream, there = extent(), {}
   for _, row in ipairs(redis.call('XINFO', 'GROUPS', KEYS[2])) do
-    local group = {}
-    for index = 1, #row, 2 do
-      group[row[index]] = row[index + 1]
-    end
-    -- A lag below zero is as good as unknown.
-    local lag = group.lag and group.lag >= 0 and decimal(group.lag) or ''
+    local group = fields_of(row)
+    local lag = lag_of(group, stream)
     there[group.name] = true
     if group.pending > 0 then
       return lacks(group.name, 'pending', group.pending, lag)
     end
-    if #redis.call('XRANGE', KEYS[2], '(' .. group['last-delivered-id'], '+', 'COUNT', 1) > 0 then
+    if has_unread(group, stream) then
       return lacks(group.name, 'unread', 0, lag)
     end
     if ARGV[4] == 'lag' and lag ~= '0' then
@@ -52,7 +48,7 @@ local function undrained()
       return lacks(ARGV[index], 'missing')
     end
   end
-  if next(there) == nil and redis.call('XLEN', KEYS[2]) > 0 then
+  if next(there) == nil and stream.length > 0 then
     return lacks('', 'missing')
   end
 end

@@ -1,13 +1,28 @@
 
--- How many entries are not delivered to a group yet; nothing where what Redis says can't be. `first` and `last`: the ids of the entries at
--- either end of the stream, if it has any.
-local function lag_of(group, first, last, length)
+-- What of a stream its groups are measured by: the ids at either end, if it has entries, how many they are, and the id it gave last.
+local function extent()
+  local fields = fields_of(redis.call('XINFO', 'STREAM', KEYS[2]))
+  local first, last = fields['first-entry'], fields['last-entry']
+  return {first = first and first[1], last = last and last[1], length = fields.length, given = fields['last-generated-id'],
+    added = fields['entries-added']}
+end
+
+-- Whether the stream has an entry after what the group was given last.
+local function has_unread(group, stream)
+  return stream.last and is_after(stream.last, group['last-delivered-id']) or false
+end
+
+-- How many entries are not delivered to a group yet; nothing where what Redis says can't be. A group that was given the last id that there ever
+-- was is behind by none, whatever a counter says that a fail-over has stopped: Redis itself reckons so since 7.4.
+local function lag_of(group, stream)
   local at, lag = group['last-delivered-id'], group.lag
-  if first and is_after(first, at) then
-    return decimal(length)
+  if not is_after(stream.given, at) then
+    return '0'
   end
-  local is_open = last and is_after(last, at) or false
-  if not lag or lag < 0 or lag > length or (lag > 0) ~= is_open then
+  if stream.first and is_after(stream.first, at) then
+    return decimal(stream.length)
+  end
+  if not lag or lag < 0 or lag > stream.length or (lag > 0) ~= has_unread(group, stream) then
     return ''
   end
   return decimal(lag)

@@ -20,18 +20,17 @@ if state == 'destroyed' or state == 'expired' or kind(KEYS[2]) == 'none' then
   answer[#answer + 1] = ''
   return answer
 end
-local fields = fields_of(redis.call('XINFO', 'STREAM', KEYS[2]))
-answer[#answer + 1] = decimal(fields.length)
-answer[#answer + 1] = fields['last-generated-id']
-answer[#answer + 1] = decimal(fields['entries-added'])
+local stream = extent()
+answer[#answer + 1] = decimal(stream.length)
+answer[#answer + 1] = stream.given
+answer[#answer + 1] = decimal(stream.added)
 local groups = redis.call('XINFO', 'GROUPS', KEYS[2])
 answer[#answer + 1] = decimal(#groups)
-local first, last = fields['first-entry'] and fields['first-entry'][1], fields['last-entry'] and fields['last-entry'][1]
 local told = {}
 for index = 1, math.min(#groups, tonumber(ARGV[3])) do
   local group = fields_of(groups[index])
   told[index] = {group.name, decimal(group.consumers), decimal(group.pending), group['last-delivered-id'],
-    lag_of(group, first, last, fields.length), trimmed_unread(group.name)}
+    lag_of(group, stream), trimmed_unread(group.name)}
 end
 answer[#answer + 1] = told
 return answer

@@ -57,7 +57,7 @@ pub(crate) mod scripts {
         CREATE = "create", WRITES, ["guard", "birth"];
         RECREATE = "recreate", WRITES, ["guard", "birth"];
         SEAL = "seal", FREES, ["guard"];
-        DESTROY = "destroy", FREES, ["guard"];
+        DESTROY = "destroy", FREES, ["guard", "group", "ids", "lag"];
         FENCE_ALL = "fence_all", FREES, ["guard"];
         STANDING = "standing", READS, ["guard", "group"];
         STATUS = "status", READS, ["guard", "group", "ids", "lag"];

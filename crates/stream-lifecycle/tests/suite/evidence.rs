@@ -1,8 +1,8 @@
 //! What a drain still waits for, told of every group without touching anything (rule G4).
 
 use stream_lifecycle::{
-    DrainEvidence, DrainProof, LifecycleError, ShardAdmin, ShardConsumer, ShardInspect,
-    ShardProducer,
+    DrainEvidence, DrainProof, Draining, LifecycleError, Removal, ShardAdmin, ShardConsumer,
+    ShardInspect, ShardProducer,
 };
 
 use crate::support::{World, creation, fields, group, read};
@@ -95,6 +95,46 @@ async fn a_lag_that_can_not_be_is_not_told_c25() {
         let () = world.query(&words).await;
         let expected = if at == ids[0].to_string() { 2 } else { 1 };
         assert!(lags().await.is_none_or(|lag| lag == expected), "{at}");
+    }
+}
+
+/// Case C27: a promoted replica's counter has stopped somewhere. Until a group has read on to the end nothing is proven; then it is, whatever the counter says.
+#[tokio::test]
+async fn a_counter_that_a_fail_over_has_stopped_neither_ends_a_drain_nor_hinders_it_c27() {
+    for counter in ["1", "0", "-1"] {
+        let world = World::new().await;
+        let handle = world.first().await;
+        let entries: Vec<_> = (0..6).map(|number| fields(&number.to_string())).collect();
+        handle.publish_all(&entries).await;
+        let ids = read(&handle, "c", 5).await;
+        handle.ack(&group("g"), &ids).await.unwrap();
+        let stop = async |at: &str| {
+            let words = ["XGROUP", "SETID", "orders:3", "g", at];
+            let () = match counter {
+                "-1" => world.query(&words).await,
+                _ => {
+                    world
+                        .query(&[&words[..], &["ENTRIESREAD", counter]].concat())
+                        .await
+                }
+            };
+        };
+        stop(&ids[4].to_string()).await;
+        let error = handle
+            .destroy_if_drained(&Draining::new())
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, LifecycleError::NotDrained { .. }),
+            "{error}"
+        );
+        let last = read(&handle, "c", 1).await;
+        handle.ack(&group("g"), &last).await.unwrap();
+        stop(&last[0].to_string()).await;
+        let evidence = handle.drain_evidence().await.unwrap();
+        assert_eq!(told(&evidence), [("g", 0, Some(0), false)], "{counter}");
+        let removal = handle.destroy_if_drained(&Draining::new()).await.unwrap();
+        assert_eq!(removal, Removal::Destroyed);
     }
 }
 

@@ -65,7 +65,7 @@ pub(in crate::decide) fn drain_observed(
             let leaving = LeavingShard {
                 shard: before.shard,
                 phase,
-                open,
+                open: Some(open),
             };
             if leaving != before {
                 draft.write(Write::LeavingShardChanged { leaving });
@@ -91,7 +91,7 @@ pub(in crate::decide) fn shards_retired(
         let leaving = LeavingShard {
             shard,
             phase: LeavingPhase::Retired,
-            open: Vec::new(),
+            open: Some(Vec::new()),
         };
         draft.write(Write::LeavingShardChanged { leaving });
     }
@@ -117,7 +117,7 @@ pub(in crate::decide) fn retire_refused(
         let leaving = LeavingShard {
             shard,
             phase: LeavingPhase::Draining,
-            open: open.to_vec(),
+            open: Some(open.to_vec()),
         };
         draft.write(Write::LeavingShardChanged { leaving });
     });

@@ -44,6 +44,20 @@ pub(crate) struct Identity {
     address: String,
 }
 
+impl Identity {
+    /// The command that ends the connection.
+    fn end(&self) -> Cmd {
+        let mut command = cmd("CLIENT");
+        command
+            .arg("KILL")
+            .arg("ID")
+            .arg(&self.id)
+            .arg("ADDR")
+            .arg(&self.address);
+        command
+    }
+}
+
 impl Reader {
     pub(crate) async fn new(link: Link) -> Result<Self, Trouble> {
         let Link {
@@ -85,14 +99,7 @@ impl Reader {
 
     /// Ends an earlier connection of this worker, lest a command that it had sent takes entries later on.
     pub(crate) async fn end_earlier(&mut self, earlier: &Identity) -> Result<(), Trouble> {
-        let mut command = cmd("CLIENT");
-        command
-            .arg("KILL")
-            .arg("ID")
-            .arg(&earlier.id)
-            .arg("ADDR")
-            .arg(&earlier.address);
-        match brief(&mut self.own, &command).await {
+        match brief(&mut self.own, &earlier.end()).await {
             Ok(_) | Err(Trouble::Refused(_)) => Ok(()),
             Err(trouble) => Err(trouble),
         }
@@ -106,15 +113,13 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
-    /// Ends the wait, if there is one just now. Its failure only means that the wait lasts until its end.
+    /// Ends the wait, if there is one just now, by ending the connection that waits: its worker has no more use for it. Failure only means that
+    /// the wait lasts until its end. `CLIENT UNBLOCK` is no way: Redis before 8.2 and Valkey before 9 crash of it while writes are
+    /// paused, as during a fail-over.
     pub(crate) async fn wake(&mut self) {
         if let Some(identity) = &self.identity {
-            let woken: RedisResult<i64> = cmd("CLIENT")
-                .arg("UNBLOCK")
-                .arg(&identity.id)
-                .query_async(&mut self.shared)
-                .await;
-            if let Err(error) = woken {
+            let ended: RedisResult<i64> = identity.end().query_async(&mut self.shared).await;
+            if let Err(error) = ended {
                 tracing::debug!(%error, "a blocked read could not be ended early");
             }
         }

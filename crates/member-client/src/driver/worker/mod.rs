@@ -179,8 +179,8 @@ impl Worker {
         Ok(Some(reader))
     }
 
-    /// One blocking read. It is never dropped half-way: when the worker is told to end, the wait is ended at the server and
-    /// the answer awaited (case C23). What it brings then stays pending for the next owner.
+    /// One blocking read. It is never dropped half-way: when the worker is told to end, the wait is ended at the server, its connection with
+    /// it, and that is awaited (case C23). What it brings then stays pending for the next owner.
     async fn read(&mut self, reader: &mut Reader, block: Duration) -> Result<Vec<Entry>, Trouble> {
         let entries = self.wait_for_entries(reader, block).await?;
         self.note_read(entries.len());
@@ -210,7 +210,8 @@ impl Worker {
             };
             tokio::select! {
                 biased;
-                entries = &mut reading => return entries,
+                // That the connection is gone is what was wanted.
+                entries = &mut reading => return Ok(entries.unwrap_or_default()),
                 () = wake => {}
             }
         }
