@@ -67,7 +67,7 @@ impl Server {
     pub async fn with(deps: Deps, config: ServerConfig) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let credentials = Credentials::basic(&config.admin.username, &config.admin.password);
+        let credentials = Credentials::basic("admin", "admin");
         let client = CoordinatorClient::builder([format!("http://{address}")])
             .credentials(credentials)
             .build()
