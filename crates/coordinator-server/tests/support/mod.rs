@@ -1,6 +1,7 @@
 //! A coordinator in this process, on a port of its own, and members that are plain requests.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod certificates;
 pub mod plane;
 pub mod resharding;
 pub mod unlucky;
