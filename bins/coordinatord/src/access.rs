@@ -206,12 +206,14 @@ impl TlsPaths {
     }
 
     fn read(&self) -> Result<TlsFiles, AccessError> {
-        let clients = self.clients.as_ref();
-        let authorities = clients.map(|(path, demand)| Ok((read("tls-client-ca", path)?, *demand)));
+        let client_authorities = match &self.clients {
+            Some((path, demand)) => Some((read("tls-client-ca", path)?, *demand)),
+            None => None,
+        };
         Ok(TlsFiles {
             certificate: read("tls-cert", &self.certificate)?,
             key: read("tls-key", &self.key)?,
-            client_authorities: authorities.transpose()?,
+            client_authorities,
         })
     }
 }
@@ -253,5 +255,110 @@ impl TlsSource {
         self.found = found;
         self.tls.replace(&self.found)?;
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HASH: &str =
+        "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+
+    fn entry(name: &str, roles: &[&str]) -> UserEntry {
+        UserEntry {
+            name: name.to_owned(),
+            password_hash: HASH.to_owned(),
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        }
+    }
+
+    fn given(change: impl FnOnce(&mut Config)) -> Result<ServerConfig, String> {
+        let mut config = Config::default();
+        change(&mut config);
+        let mut server = ServerConfig::new("test");
+        match give(&config, &mut server) {
+            Ok(_) => Ok(server),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn h21_what_cannot_work_is_refused_with_the_field() {
+        let some = |text: &str| Some(text.to_owned());
+        let users = |users: &[UserEntry]| {
+            let users = users.to_vec();
+            given(|c| c.users = users)
+        };
+        let (ann, bob) = (entry("ann", &["READ"]), entry("bob", &["WRITE"]));
+        for (outcome, says) in [
+            (
+                users(&[ann.clone(), bob.clone(), entry("carl", &["ROOT"])]),
+                "users[2].roles `ROOT` is no role",
+            ),
+            (
+                users(&[ann.clone(), entry("carl", &[])]),
+                "users[1].roles must name at least one",
+            ),
+            (
+                users(&[entry("a:b", &["READ"])]),
+                "users[0].name must be 1 to",
+            ),
+            (
+                users(&[ann.clone(), bob, ann]),
+                "users[2].name: the user ann is there twice",
+            ),
+            (
+                users(&[entry("admin", &["READ"])]),
+                "users[0].name: the user admin is there twice",
+            ),
+            (
+                given(|c| c.admin_password_hash = some("hunter2")),
+                "admin-password-hash is no hash",
+            ),
+            (
+                given(|c| c.admin_username = "a:b".to_owned()),
+                "admin-username must be",
+            ),
+            (
+                given(|c| c.token_secret = some("hunter2")),
+                "token-secret must be at least 32",
+            ),
+            (
+                given(|c| c.admin_rate_burst = 0),
+                "admin-rate-burst must be above 0",
+            ),
+            (
+                given(|c| c.tls_key = some("k.pem")),
+                "tls-key needs tls-cert",
+            ),
+        ] {
+            let refusal = outcome.expect_err(says);
+            assert!(refusal.starts_with(says), "{refusal:?} should say {says:?}");
+            assert!(!refusal.contains("hunter2") && !refusal.contains("argon2id$v=19$m=256"));
+        }
+    }
+
+    #[test]
+    fn settings_of_access_reach_the_server() {
+        let library = ServerConfig::new("as the library has it");
+        let server = given(|_| {}).expect("the defaults can work");
+        assert_eq!(server.change_rate, library.change_rate);
+        assert!(server.token_secret.is_none() && server.tls.is_none());
+        let server = given(|c| {
+            c.admin_username = "root".to_owned();
+            c.admin_password_hash = Some(HASH.to_owned());
+            c.users = vec![entry("ann", &["MONITOR"])];
+            c.token_secret = Some("x".repeat(32));
+            c.admin_rate_limit = 0;
+        });
+        let server = server.expect("this can work");
+        assert_eq!(format!("{:?}", server.users), r#"Users(["ann", "root"])"#);
+        assert!(server.token_secret.is_some());
+        assert_eq!(server.change_rate, None);
+        let beyond = "0.0.0.0:80".parse().expect("an address");
+        server
+            .check_address(beyond)
+            .expect("neither default password nor a missing secret");
     }
 }

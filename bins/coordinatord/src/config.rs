@@ -172,7 +172,10 @@ fn told(error: &figment::Error, file: Option<&Path>) -> String {
                 [] | [_] => String::new(),
                 [of @ .., _] => format!("{}: ", setting(of)),
             };
-            format!("{of}there is no setting {name}; there are {}", known.join(", "))
+            format!(
+                "{of}there is no setting {name}; there are {}",
+                known.join(", ")
+            )
         }
         kind if error.path.is_empty() => kind.to_string(),
         kind => format!("{}: {kind}", setting(&error.path)),

@@ -5,6 +5,8 @@ mod cli;
 mod config;
 mod duration;
 mod logging;
+#[cfg(test)]
+mod reference;
 mod reload;
 mod run;
 mod secrets;

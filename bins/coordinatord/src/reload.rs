@@ -79,3 +79,78 @@ impl Reload {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use coordinator_client::{CoordinatorClient, Credentials};
+    use coordinator_server::{Deps, ServerConfig, serve};
+    use store::MemoryStore;
+    use testkit::wait_until_async;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::access;
+    use crate::config::Config;
+    use crate::signals;
+
+    /// Puts a certificate of its own authority into a folder.
+    fn certify(folder: &Path) -> String {
+        let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]);
+        let made = made.expect("a certificate");
+        let write = |name: &str, text: String| {
+            std::fs::write(folder.join(name), text).expect("the folder can be written");
+        };
+        write("cert.pem", made.cert.pem());
+        write("key.pem", made.signing_key.serialize_pem());
+        made.cert.pem()
+    }
+
+    fn client(address: std::net::SocketAddr, authority: &str) -> CoordinatorClient {
+        CoordinatorClient::builder([format!("https://{address}")])
+            .credentials(Credentials::basic("admin", "admin"))
+            .root_certificates_pem(authority)
+            .build()
+            .expect("settings that work")
+    }
+
+    #[tokio::test]
+    async fn certificates_that_change_are_taken_over_without_being_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = certify(folder.path());
+        let path = |name: &str| Some(folder.path().join(name).display().to_string());
+        let config = Config {
+            tls_cert: path("cert.pem"),
+            tls_key: path("key.pem"),
+            ..Config::default()
+        };
+        let mut server = ServerConfig::new("test");
+        let mut reload = access::give(&config, &mut server).expect("files that can be used");
+        reload.look_every = Duration::from_millis(5);
+        let running = tokio::spawn(reload.run(signals::hangups().expect("signals")));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let store = Arc::new(MemoryStore::new());
+        let deps = Deps {
+            store: store.clone(),
+            feed: store,
+            plane: None,
+        };
+        let serving = tokio::spawn(serve(listener, deps, server, std::future::pending()));
+
+        client(address, &first)
+            .groups()
+            .await
+            .expect("the first certificate");
+        std::fs::write(folder.path().join("key.pem"), "nothing").expect("it can be written");
+        let second = certify(folder.path());
+        let client = client(address, &second);
+        let is_taken_over = async || client.groups().await.is_ok();
+        let waiting = wait_until_async(Duration::from_secs(20), is_taken_over).await;
+        waiting.expect("the second certificate");
+        running.abort();
+        serving.abort();
+    }
+}

@@ -57,7 +57,11 @@ async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
         .map_err(|source| RunError::Listen { address, source })?;
     if let Ok(bound) = listener.local_addr() {
         // For whoever started the process with port 0.
-        let scheme = if valid.server.tls.is_some() { "https" } else { "http" };
+        let scheme = if valid.server.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         println!("coordinatord listening on {scheme}://{bound}");
     }
     if valid.server.tls.is_none() && !address.ip().is_loopback() {

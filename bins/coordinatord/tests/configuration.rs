@@ -140,7 +140,20 @@ fn the_keys_of_the_file_are_the_flags_and_start_with_the_defaults_told() {
         .copied()
         .filter(|key| !printed.contains_key(*key))
         .collect();
-    assert_eq!(unset, ["coordinator-id", "streams"]);
+    assert_eq!(
+        unset,
+        [
+            "admin-password-hash",
+            "coordinator-id",
+            "streams",
+            "tls-cert",
+            "tls-client-auth",
+            "tls-client-ca",
+            "tls-key",
+            "token-secret",
+            "users-file",
+        ]
+    );
 }
 
 /// Rule H21: what cannot work is refused at the start, and the page says in which words.
