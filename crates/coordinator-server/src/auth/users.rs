@@ -77,24 +77,27 @@ impl fmt::Debug for Users {
 pub(super) struct Directory {
     users: HashMap<String, Arc<User>>,
     /// What a password is held against where nothing else is: costs what that of a user costs.
-    decoy: Option<PasswordHash>,
+    decoy: PasswordHash,
 }
 
 impl Directory {
     fn new(users: HashMap<String, Arc<User>>) -> Self {
-        let decoy = users.values().find_map(|user| match user.password() {
+        let hashed = users.values().find_map(|user| match user.password() {
             Password::Plain(_) => None,
             Password::Hashed(hash) => Some(hash.decoy()),
         });
-        Self { users, decoy }
+        Self {
+            users,
+            decoy: hashed.unwrap_or_else(PasswordHash::usual_decoy),
+        }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Arc<User>> {
         self.users.get(name)
     }
 
-    pub(super) fn decoy(&self) -> Option<&PasswordHash> {
-        self.decoy.as_ref()
+    pub(super) const fn decoy(&self) -> &PasswordHash {
+        &self.decoy
     }
 }
 

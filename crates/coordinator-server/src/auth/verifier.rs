@@ -41,7 +41,8 @@ impl Verifier {
         }
     }
 
-    /// The user of that name, if the password is its. A name that nobody has costs what a wrong password costs.
+    /// The user of that name, if the password is its. A name that nobody has costs what a wrong password costs, and so does a wrong
+    /// password of a user without a hash: nobody can try passwords faster than they are computed.
     pub(super) async fn check(
         &self,
         directory: &Directory,
@@ -55,17 +56,14 @@ impl Verifier {
                 if self.remembers(&digest) {
                     return user.cloned().ok_or(AuthError::WrongPassword);
                 }
-                (Some(hash), Some(digest))
+                (hash, Some(digest))
             }
             Some(Password::Plain(right)) if same(right, password) => {
                 return user.cloned().ok_or(AuthError::WrongPassword);
             }
             Some(Password::Plain(_)) | None => (directory.decoy(), None),
         };
-        let is_right = match hash {
-            Some(hash) => self.compute(hash.clone(), password.to_owned()).await?,
-            None => false,
-        };
+        let is_right = self.compute(hash.clone(), password.to_owned()).await?;
         match (user, digest) {
             (Some(user), Some(digest)) if is_right => {
                 self.remember(digest);
