@@ -15,7 +15,7 @@ const MAX_LANES: u32 = 16;
 
 /// An argon2id hash of a password. Never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct PasswordHash(Phc);
+pub struct PasswordHash(Box<Phc>);
 
 /// A text that is no hash that is taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +67,7 @@ impl PasswordHash {
                 lanes,
             });
         }
-        Ok(Self(phc))
+        Ok(Self(Box::new(phc)))
     }
 
     /// Hashes a password with a salt of chance and the usual cost (19 MiB, 2 passes). Takes some 20 ms of one processor.
@@ -75,7 +75,9 @@ impl PasswordHash {
     pub fn of(password: &str) -> Self {
         let salt: [u8; 16] = rand::random();
         let hash = Argon2::default().hash_password_with_salt(password.as_bytes(), &salt);
-        Self(hash.expect("the usual cost and a salt of 16 bytes are in argon2's bounds"))
+        Self(Box::new(hash.expect(
+            "the usual cost and a salt of 16 bytes are in argon2's bounds",
+        )))
     }
 
     /// The hash in PHC form. Whoever has it can try passwords: it is a secret too.
@@ -87,7 +89,7 @@ impl PasswordHash {
     /// Whether the hash is of this password. Costs what the hash asks for.
     pub(super) fn is_of(&self, password: &str) -> bool {
         Argon2::default()
-            .verify_password(password.as_bytes(), &self.0)
+            .verify_password(password.as_bytes(), &*self.0)
             .is_ok()
     }
 
@@ -100,11 +102,11 @@ impl PasswordHash {
     /// A hash of no password whose check costs the same.
     pub(super) fn decoy(&self) -> Self {
         let fits = "32 bytes of output and 16 of salt are in the bounds of the form";
-        Self(Phc {
+        Self(Box::new(Phc {
             salt: Some(Salt::new(&rand::random::<[u8; 16]>()).expect(fits)),
             hash: Some(Output::new(&rand::random::<[u8; 32]>()).expect(fits)),
-            ..self.0.clone()
-        })
+            ..(*self.0).clone()
+        }))
     }
 }
 
