@@ -180,7 +180,27 @@ fn told(error: &figment::Error, file: Option<&Path>) -> String {
         kind if error.path.is_empty() => kind.to_string(),
         kind => format!("{}: {kind}", setting(&error.path)),
     };
-    format!("{}{}", place.unwrap_or_default(), what.trim_end())
+    format!(
+        "{}{}",
+        place.unwrap_or_default(),
+        without_lines_of_the_file(&what)
+    )
+}
+
+/// A refusal without the lines that a parser shows of the file: there may be a password in them.
+fn without_lines_of_the_file(what: &str) -> String {
+    let is_of_file = |line: &&str| {
+        let rest = line
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.trim_start().starts_with('|')
+    };
+    let told: Vec<_> = what
+        .trim_end()
+        .lines()
+        .filter(|line| !is_of_file(line))
+        .collect();
+    told.join(": ")
 }
 
 /// A setting by where it stands: `users[2].roles`.

@@ -222,7 +222,10 @@ fn a_mistake_in_the_file_is_told_with_the_file_and_the_setting() {
             "[[users]]\nname = \"ann\"\npasswort = \"x\"\n",
             "users[0]: there is no setting passwort; there are name, password-hash, roles",
         ),
-        ("listen", "TOML parse error at line 1"),
+        (
+            "listen = \"x\"\nadmin-password = \"hunter2",
+            "TOML parse error at line 2, column 26: invalid basic string",
+        ),
     ] {
         std::fs::write(path, text).expect("the folder for tests can be written");
         let output = coordinatord(&["--config", path]);
@@ -233,6 +236,7 @@ fn a_mistake_in_the_file_is_told_with_the_file_and_the_setting() {
             said.starts_with(&start),
             "{said:?} should begin with {start:?}"
         );
+        assert!(!said.contains("hunter2"), "{said:?}");
     }
 }
 

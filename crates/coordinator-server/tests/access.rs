@@ -212,6 +212,41 @@ async fn who_may_not_change_a_group_uses_up_nobodys_allowance() {
     server.create("orders", 1).await;
 }
 
+/// A flood of log-ins is refused beyond what may wait, and heartbeats are answered meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_log_ins_does_not_hold_up_heartbeats() {
+    let server = Server::with(memory(), with_users(vec![user("ann", "apple", &["READ"])])).await;
+    server.create("orders", 1).await;
+    let client = http();
+    let mut flood = tokio::task::JoinSet::new();
+    for number in 0..400 {
+        let login = client.post(server.url("/coord/v1/auth/login"));
+        let body = json!({"username": format!("nobody-{number}"), "password": "x"});
+        flood.spawn(login.body(body.to_string()).send());
+    }
+    let first = flood.join_next().await.unwrap().unwrap().unwrap();
+    let mut answers = vec![first];
+    for _ in 0..10 {
+        server.beat("orders", &heartbeat("m", 0, 0)).await;
+    }
+    assert!(
+        !flood.is_empty(),
+        "the flood was over before the heartbeats"
+    );
+    while let Some(answer) = flood.join_next().await {
+        answers.push(answer.unwrap().unwrap());
+    }
+    let (busy, wrong): (Vec<_>, Vec<_>) = answers
+        .into_iter()
+        .partition(|answer| answer.status() == 429);
+    assert!(!busy.is_empty() && !wrong.is_empty());
+    assert!(wrong.iter().all(|answer| answer.status() == 401));
+    for answer in busy {
+        assert_eq!(answer.headers()["retry-after"], "1");
+        assert_eq!(refusal(answer).await.1, "RATE_LIMIT_EXCEEDED");
+    }
+}
+
 #[test]
 fn no_secret_is_shown_by_a_configuration() {
     let mut config = with_users(vec![user("ann", "hunter2", &["READ"])]);
