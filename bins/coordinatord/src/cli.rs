@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use serde::Serialize;
 
-use crate::config::{LogFormat, Proof, Provisioning};
+use crate::config::{ClientCertificate, LogFormat, Proof, Provisioning};
 use crate::duration::HumanDuration;
 
 /// The coordinator for sharded Redis Streams.
@@ -131,10 +131,70 @@ pub(crate) struct Cli {
     #[serde(skip_serializing_if = "Option::is_none")]
     admin_password: Option<String>,
 
+    /// An argon2id hash of that password, instead of the password itself
+    #[arg(
+        long,
+        env = "COORDINATORD_ADMIN_PASSWORD_HASH",
+        value_name = "HASH",
+        hide_env_values = true
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_password_hash: Option<String>,
+
+    /// A TOML file of further users; read again on SIGHUP
+    #[arg(long, env = "COORDINATORD_USERS_FILE", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    users_file: Option<String>,
+
+    /// What access tokens are signed under, 32 bytes or more and the same for all coordinators; needed beyond loopback [default: a random one of the process]
+    #[arg(
+        long,
+        env = "COORDINATORD_TOKEN_SECRET",
+        value_name = "SECRET",
+        hide_env_values = true
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_secret: Option<String>,
+
     /// Demand credentials of members too [default: false]
     #[arg(long, env = "COORDINATORD_AUTHENTICATE_MEMBERS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     authenticate_members: Option<bool>,
+
+    /// The certificate to listen with, in PEM, those between it and its authority after it; without one the coordinator speaks plain HTTP
+    #[arg(long, env = "COORDINATORD_TLS_CERT", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_cert: Option<String>,
+
+    /// The key of that certificate, in PEM
+    #[arg(long, env = "COORDINATORD_TLS_KEY", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_key: Option<String>,
+
+    /// The authorities whose certificates clients have to show, in PEM
+    #[arg(long, env = "COORDINATORD_TLS_CLIENT_CA", value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_client_ca: Option<String>,
+
+    /// Whether clients must show a certificate [default: required]
+    #[arg(
+        long,
+        env = "COORDINATORD_TLS_CLIENT_AUTH",
+        value_enum,
+        value_name = "WHETHER"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls_client_auth: Option<ClientCertificate>,
+
+    /// Changes a minute that one user may make to one group; 0 is no limit [default: 60]
+    #[arg(long, env = "COORDINATORD_ADMIN_RATE_LIMIT", value_name = "COUNT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_rate_limit: Option<u32>,
+
+    /// Changes that it may make at once [default: 30]
+    #[arg(long, env = "COORDINATORD_ADMIN_RATE_BURST", value_name = "COUNT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_rate_burst: Option<u32>,
 
     /// How long the end of the process waits for what was begun [default: 20s]
     #[arg(long, env = "COORDINATORD_SHUTDOWN_TIMEOUT", value_name = "DURATION")]

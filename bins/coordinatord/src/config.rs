@@ -42,6 +42,25 @@ pub(crate) enum Proof {
     Entries,
 }
 
+/// Whether clients show a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ClientCertificate {
+    /// Without a valid one there is no connection.
+    Required,
+    /// Who shows one must show a valid one.
+    Optional,
+}
+
+/// A user beside the admin, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct UserEntry {
+    pub(crate) name: String,
+    pub(crate) password_hash: String,
+    pub(crate) roles: Vec<String>,
+}
+
 /// Everything that can be configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -63,10 +82,30 @@ pub(crate) struct Config {
     pub(crate) drain_proof: Proof,
     pub(crate) retired_stream_retention: HumanDuration,
     pub(crate) admin_username: String,
-    pub(crate) admin_password: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) admin_password: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) admin_password_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) users_file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) token_secret: Option<String>,
     pub(crate) authenticate_members: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tls_cert: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tls_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tls_client_ca: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tls_client_auth: Option<ClientCertificate>,
+    pub(crate) admin_rate_limit: u32,
+    pub(crate) admin_rate_burst: u32,
     pub(crate) shutdown_timeout: HumanDuration,
     pub(crate) log_format: LogFormat,
+    /// Only a file has them. Last: TOML wants tables behind everything else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) users: Vec<UserEntry>,
 }
 
 impl Default for Config {
@@ -87,10 +126,20 @@ impl Default for Config {
             drain_proof: Proof::Lag,
             retired_stream_retention: HumanDuration::from_secs(3_600),
             admin_username: coordinator_server::DEFAULT_ADMIN_USERNAME.to_owned(),
-            admin_password: coordinator_server::DEFAULT_ADMIN_PASSWORD.to_owned(),
+            admin_password: None,
+            admin_password_hash: None,
+            users_file: None,
+            token_secret: None,
             authenticate_members: false,
+            tls_cert: None,
+            tls_key: None,
+            tls_client_ca: None,
+            tls_client_auth: None,
+            admin_rate_limit: 60,
+            admin_rate_burst: 30,
             shutdown_timeout: HumanDuration::from_secs(20),
             log_format: LogFormat::Text,
+            users: Vec::new(),
         }
     }
 }
@@ -119,12 +168,53 @@ fn told(error: &figment::Error, file: Option<&Path>) -> String {
         .map(|file| format!("{}: ", file.display()));
     let what = match &error.kind {
         Kind::UnknownField(name, known) => {
-            format!("there is no setting {name}; there are {}", known.join(", "))
+            let of = match error.path.as_slice() {
+                [] | [_] => String::new(),
+                [of @ .., _] => format!("{}: ", setting(of)),
+            };
+            format!(
+                "{of}there is no setting {name}; there are {}",
+                known.join(", ")
+            )
         }
         kind if error.path.is_empty() => kind.to_string(),
-        kind => format!("{}: {kind}", error.path.join(".")),
+        kind => format!("{}: {kind}", setting(&error.path)),
     };
-    format!("{}{}", place.unwrap_or_default(), what.trim_end())
+    format!(
+        "{}{}",
+        place.unwrap_or_default(),
+        without_lines_of_the_file(&what)
+    )
+}
+
+/// A refusal without the lines that a parser shows of the file: there may be a password in them.
+fn without_lines_of_the_file(what: &str) -> String {
+    let is_of_file = |line: &&str| {
+        let rest = line
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.trim_start().starts_with('|')
+    };
+    let told: Vec<_> = what
+        .trim_end()
+        .lines()
+        .filter(|line| !is_of_file(line))
+        .collect();
+    told.join(": ")
+}
+
+/// A setting by where it stands: `users[2].roles`.
+fn setting(path: &[String]) -> String {
+    let mut text = String::new();
+    for part in path {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            text.push_str(&format!("[{part}]"));
+        } else {
+            let dot = if text.is_empty() { "" } else { "." };
+            text.push_str(&format!("{dot}{part}"));
+        }
+    }
+    text
 }
 
 /// Reads the configuration.

@@ -1,9 +1,13 @@
 //! The coordinator for sharded Redis Streams: reads its configuration and runs the server. Thin: everything else is in libraries.
 
+mod access;
 mod cli;
 mod config;
 mod duration;
 mod logging;
+#[cfg(test)]
+mod reference;
+mod reload;
 mod run;
 mod secrets;
 mod signals;

@@ -57,8 +57,20 @@ async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
         .map_err(|source| RunError::Listen { address, source })?;
     if let Ok(bound) = listener.local_addr() {
         // For whoever started the process with port 0.
-        println!("coordinatord listening on http://{bound}");
+        let scheme = if valid.server.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
+        println!("coordinatord listening on {scheme}://{bound}");
     }
+    if valid.server.tls.is_none() && !address.ip().is_loopback() {
+        tracing::warn!(
+            "passwords and tokens come in plain HTTP; set tls-cert and tls-key, or put a proxy with TLS in front"
+        );
+    }
+    let hangups = signals::hangups().map_err(RunError::Signals)?;
+    let reloading = tokio::spawn(valid.reload.run(hangups));
     let (told, end) = tokio::sync::oneshot::channel();
     let watching = tokio::spawn(async move {
         let outcome = signals::shutdown().await;
@@ -70,6 +82,7 @@ async fn run_in_runtime(valid: Valid) -> Result<(), RunError> {
         let _ = end.await;
     })
     .await?;
+    reloading.abort();
     match watching.await {
         Ok(outcome) => outcome.map_err(RunError::Signals),
         Err(_) => Ok(()),

@@ -7,7 +7,19 @@ const HIDDEN: &str = "***";
 /// The configuration as TOML, secrets hidden.
 pub(crate) fn shown(config: &Config) -> String {
     let mut config = config.clone();
-    HIDDEN.clone_into(&mut config.admin_password);
+    let hidden = || Some(HIDDEN.to_owned());
+    if config.admin_password_hash.is_some() {
+        config.admin_password_hash = hidden();
+    }
+    if config.admin_password.is_some() || config.admin_password_hash.is_none() {
+        config.admin_password = hidden();
+    }
+    if config.token_secret.is_some() {
+        config.token_secret = hidden();
+    }
+    for user in &mut config.users {
+        HIDDEN.clone_into(&mut user.password_hash);
+    }
     for url in config
         .store
         .iter_mut()
@@ -37,6 +49,7 @@ pub(crate) fn without_password(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::UserEntry;
 
     #[test]
     fn passwords_are_not_shown() {
@@ -52,12 +65,22 @@ mod tests {
         ] {
             assert_eq!(without_password(url), shown);
         }
+        let secret = || Some("hunter2".to_owned());
         let config = Config {
-            admin_password: "hunter2".to_owned(),
+            admin_password: secret(),
+            admin_password_hash: secret(),
+            token_secret: secret(),
             store: vec!["redis://u:hunter2@a".to_owned()],
             streams: Some(vec!["redis://u:hunter2@b".to_owned()]),
+            users: vec![UserEntry {
+                name: "ann".to_owned(),
+                password_hash: "hunter2".to_owned(),
+                roles: vec!["READ".to_owned()],
+            }],
             ..Config::default()
         };
-        assert!(!shown(&config).contains("hunter2"));
+        let shown = shown(&config);
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(shown.contains("[[users]]\nname = \"ann\""), "{shown}");
     }
 }

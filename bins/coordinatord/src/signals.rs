@@ -1,6 +1,6 @@
-//! When the process is told to end: SIGTERM or SIGINT.
+//! What the process is told from outside: to end by SIGTERM or SIGINT, to read files again by SIGHUP.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Resolves with the first signal to end.
 pub(crate) async fn shutdown() -> std::io::Result<()> {
@@ -11,4 +11,9 @@ pub(crate) async fn shutdown() -> std::io::Result<()> {
         _ = interrupt.recv() => tracing::info!("told to end by SIGINT"),
     }
     Ok(())
+}
+
+/// Each time that files are to be read again.
+pub(crate) fn hangups() -> std::io::Result<Signal> {
+    signal(SignalKind::hangup())
 }

@@ -8,11 +8,13 @@ use coordinator_core::evidence::DrainProof;
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::settings::{Settings, SettingsError, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{ConfigError, Credentials, MAX_STREAM_SHARDS, ServerConfig};
+use coordinator_server::{ConfigError, MAX_STREAM_SHARDS, ServerConfig};
 use store_redis::StreamProvisioning;
 
+use crate::access::{self, AccessError};
 use crate::config::{Config, Proof, Provisioning};
 use crate::duration::HumanDuration;
+use crate::reload::Reload;
 use crate::secrets::without_password;
 
 /// Ten years of 365.25 days: the longest that what was in a retired shard is kept.
@@ -30,6 +32,8 @@ pub(crate) struct Valid {
     pub(crate) provisioning: StreamProvisioning,
     pub(crate) key_prefix: String,
     pub(crate) server: ServerConfig,
+    /// What is read again while the coordinator runs.
+    pub(crate) reload: Reload,
 }
 
 /// Where groups are kept.
@@ -67,6 +71,8 @@ pub(crate) enum Invalid {
         most: HumanDuration,
         value: HumanDuration,
     },
+    #[error(transparent)]
+    Access(#[from] AccessError),
     #[error(transparent)]
     Timing(#[from] SettingsError),
     #[error(transparent)]
@@ -107,7 +113,7 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
     }
     for (setting, value) in [
         ("admin-username", Some(&config.admin_username)),
-        ("admin-password", Some(&config.admin_password)),
+        ("admin-password", config.admin_password.as_ref()),
         ("coordinator-id", config.coordinator_id.as_ref()),
     ] {
         if value.is_some_and(String::is_empty) {
@@ -115,7 +121,8 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
         }
     }
     check_times(config)?;
-    let server = server(config)?;
+    let mut server = server(config)?;
+    let reload = access::give(config, &mut server)?;
     server.check_address(listen)?;
     Ok(Valid {
         listen,
@@ -127,6 +134,7 @@ pub(crate) fn validate(config: &Config) -> Result<Valid, Invalid> {
         },
         key_prefix: config.key_prefix.clone(),
         server,
+        reload,
     })
 }
 
@@ -184,10 +192,6 @@ fn server(config: &Config) -> Result<ServerConfig, Invalid> {
     server.routing_lease = config.routing_lease.0;
     server.keep_retired = config.retired_stream_retention.0;
     server.default_shard_count = ShardCount::new(config.default_shard_count);
-    server.admin = Credentials {
-        username: config.admin_username.clone(),
-        password: config.admin_password.clone(),
-    };
     server.authenticate_members = config.authenticate_members;
     server.shutdown_timeout = config.shutdown_timeout.0;
     Ok(server)
@@ -323,7 +327,7 @@ mod tests {
                 "default-shard-count must be 1 to 16384, not 0",
             ),
             (
-                refusal(|c| c.admin_password = String::new()),
+                refusal(|c| c.admin_password = Some(String::new())),
                 "admin-password must not be empty",
             ),
             (

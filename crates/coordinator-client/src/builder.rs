@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::{Certificate, Url};
+use reqwest::Url;
 
 use crate::client::CoordinatorClient;
 use crate::credentials::Credentials;
 use crate::endpoints::Endpoints;
+use crate::tls::TlsSettings;
 
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,6 +37,14 @@ impl BuildError {
             source: None,
         }
     }
+
+    pub(crate) fn failed(setting: &'static str, reason: &str, source: reqwest::Error) -> Self {
+        Self {
+            setting,
+            reason: reason.to_owned(),
+            source: Some(source),
+        }
+    }
 }
 
 /// Settings of a [`CoordinatorClient`].
@@ -60,7 +69,7 @@ pub struct ClientBuilder {
     credentials: Option<Credentials>,
     connect_timeout: Duration,
     request_timeout: Duration,
-    root_certificates_pem: Option<Vec<u8>>,
+    tls: TlsSettings,
 }
 
 impl ClientBuilder {
@@ -70,7 +79,7 @@ impl ClientBuilder {
             credentials: None,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             request_timeout: DEFAULT_REQUEST_TIMEOUT,
-            root_certificates_pem: None,
+            tls: TlsSettings::default(),
         }
     }
 
@@ -98,7 +107,39 @@ impl ClientBuilder {
     /// Certificate authorities to trust instead of the system's: one or several certificates in PEM.
     #[must_use]
     pub fn root_certificates_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.root_certificates_pem = Some(pem.into());
+        self.tls.roots = Some(pem.into());
+        self
+    }
+
+    /// Certificate authorities to trust beside the system's, or beside those of [`Self::root_certificates_pem`]: one or several
+    /// certificates in PEM.
+    #[must_use]
+    pub fn extra_root_certificates_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.tls.extra_roots = Some(pem.into());
+        self
+    }
+
+    /// The certificate to show to coordinators that ask for one, and its key, both in PEM. Certificates between it and its
+    /// authority follow it.
+    ///
+    /// ```no_run
+    /// use coordinator_client::CoordinatorClient;
+    ///
+    /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = CoordinatorClient::builder(["https://coord-a.example"])
+    ///     .extra_root_certificates_pem(std::fs::read("ca.pem")?)
+    ///     .client_identity_pem(std::fs::read("client.pem")?, std::fs::read("client.key")?)
+    ///     .build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn client_identity_pem(
+        mut self,
+        certificate: impl Into<Vec<u8>>,
+        key: impl Into<Vec<u8>>,
+    ) -> Self {
+        self.tls.identity = Some((certificate.into(), key.into()));
         self
     }
 
@@ -136,34 +177,16 @@ impl ClientBuilder {
 
     fn http_client(&self, encrypted: bool) -> Result<reqwest::Client, BuildError> {
         let _set_by_the_process = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder()
+        let builder = reqwest::Client::builder()
             .user_agent(concat!("coordinator-client/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.connect_timeout)
             .redirect(reqwest::redirect::Policy::none())
             .tcp_nodelay(true);
-        if let Some(pem) = &self.root_certificates_pem {
-            let roots = Certificate::from_pem_bundle(pem).map_err(|error| {
-                failed("root_certificates_pem", "no certificates in PEM", error)
-            })?;
-            if roots.is_empty() {
-                return Err(BuildError::new(
-                    "root_certificates_pem",
-                    "no certificates in PEM",
-                ));
-            }
-            builder = builder.tls_certs_only(roots);
-        } else if !encrypted {
-            // Without https no authorities are needed, and hosts without any can still be used.
-            builder = builder.tls_certs_only([]);
-        }
-        let setting = if self.root_certificates_pem.is_some() {
-            "root_certificates_pem"
-        } else {
-            "base_urls"
-        };
-        builder
+        let setting = self.tls.blamed();
+        self.tls
+            .apply(builder, encrypted)?
             .build()
-            .map_err(|error| failed(setting, "TLS cannot be set up", error))
+            .map_err(|error| BuildError::failed(setting, "TLS cannot be set up", error))
     }
 }
 
@@ -176,14 +199,6 @@ impl fmt::Debug for ClientBuilder {
             .field("connect_timeout", &self.connect_timeout)
             .field("request_timeout", &self.request_timeout)
             .finish_non_exhaustive()
-    }
-}
-
-fn failed(setting: &'static str, reason: &str, source: reqwest::Error) -> BuildError {
-    BuildError {
-        setting,
-        reason: reason.to_owned(),
-        source: Some(source),
     }
 }
 

@@ -23,6 +23,7 @@ mod credentials;
 mod endpoints;
 mod error;
 mod path;
+mod tls;
 mod transport;
 
 pub use builder::{BuildError, ClientBuilder};

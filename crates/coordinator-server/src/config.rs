@@ -1,13 +1,14 @@
 //! How a server is set up. Built by the program around it; texts and files are not parsed here.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::settings::Settings;
 
+use crate::auth::{MIN_TOKEN_SECRET_BYTES, Password, TokenSecret, User, Users};
 use crate::engine::ReshardingTimes;
+use crate::serve::Tls;
 
 /// The user name that exists out of the box.
 pub const DEFAULT_ADMIN_USERNAME: &str = "admin";
@@ -26,8 +27,14 @@ pub struct ServerConfig {
     pub settings: Settings,
     /// The shards of a stream for which no number was asked.
     pub default_shard_count: ShardCount,
-    /// The one user.
-    pub admin: Credentials,
+    /// Who may ask: the admin, and others.
+    pub users: Users,
+    /// The secret that access tokens are signed under; without one they are good in this process only.
+    pub token_secret: Option<TokenSecret>,
+    /// How often one user may change one group; without limit if there is none.
+    pub change_rate: Option<ChangeRate>,
+    /// What connections are encrypted with; plain HTTP if there is nothing.
+    pub tls: Option<Tls>,
     /// Whether heartbeats and watches need the role MEMBER.
     pub authenticate_members: bool,
     /// For how long a producer may go on with a routing that it can't refresh.
@@ -40,21 +47,21 @@ pub struct ServerConfig {
     pub limits: Limits,
 }
 
-/// A user's name and password. Never shown whole.
-#[derive(Clone)]
-pub struct Credentials {
-    /// The name.
-    pub username: String,
-    /// The password.
-    pub password: String,
+/// How often one user may change one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeRate {
+    /// Changes a minute in the long run; 0 is no limit.
+    pub per_minute: u32,
+    /// Changes at once after a time without any; at least 1.
+    pub burst: u32,
 }
 
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials")
-            .field("username", &self.username)
-            .field("password", &"…")
-            .finish()
+impl Default for ChangeRate {
+    fn default() -> Self {
+        Self {
+            per_minute: 60,
+            burst: 30,
+        }
     }
 }
 
@@ -67,6 +74,8 @@ pub struct Limits {
     pub header_timeout: Duration,
     /// Time for a request's body to arrive.
     pub body_timeout: Duration,
+    /// Time for a TLS handshake.
+    pub handshake_timeout: Duration,
     /// Connections at the same time.
     pub connections: usize,
     /// Time for an access token to live.
@@ -79,6 +88,7 @@ impl Default for Limits {
             body_bytes: 256 * 1024,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
+            handshake_timeout: Duration::from_secs(10),
             connections: 10_000,
             token_ttl: Duration::from_secs(3_600),
         }
@@ -93,10 +103,10 @@ impl ServerConfig {
             coordinator_id: coordinator_id.into(),
             settings: Settings::default(),
             default_shard_count: ShardCount::new(12),
-            admin: Credentials {
-                username: DEFAULT_ADMIN_USERNAME.to_owned(),
-                password: DEFAULT_ADMIN_PASSWORD.to_owned(),
-            },
+            users: Users::new(default_admin()),
+            token_secret: None,
+            change_rate: Some(ChangeRate::default()),
+            tls: None,
             authenticate_members: false,
             routing_lease: Duration::from_secs(10),
             keep_retired: Duration::from_secs(3_600),
@@ -116,13 +126,25 @@ impl ServerConfig {
     /// Checks that the server may listen on an address.
     ///
     /// # Errors
-    /// [`ConfigError::DefaultPassword`] where anybody who can reach it could change everything.
+    /// [`ConfigError::DefaultPassword`] where anybody who can reach it could change everything;
+    /// [`ConfigError::NoTokenSecret`] where tokens would end with each restart and be good at one coordinator only.
     pub fn check_address(&self, address: SocketAddr) -> Result<(), ConfigError> {
-        if self.admin.password == DEFAULT_ADMIN_PASSWORD && !address.ip().is_loopback() {
+        if address.ip().is_loopback() {
+            return Ok(());
+        }
+        if self.users.admin().password().is_default() {
             return Err(ConfigError::DefaultPassword { address });
+        }
+        if self.token_secret.is_none() {
+            return Err(ConfigError::NoTokenSecret { address });
         }
         Ok(())
     }
+}
+
+fn default_admin() -> User {
+    let password = Password::Plain(DEFAULT_ADMIN_PASSWORD.to_owned());
+    User::admin(DEFAULT_ADMIN_USERNAME, password).expect("the default name is a name")
 }
 
 /// A setup that is refused.
@@ -130,9 +152,17 @@ impl ServerConfig {
 pub enum ConfigError {
     /// The default password beyond loopback.
     #[error(
-        "refusing to listen on {address} with the default password; set admin-password (COORDINATORD_ADMIN_PASSWORD), or listen on 127.0.0.1"
+        "refusing to listen on {address} with the default password; set admin-password (COORDINATORD_ADMIN_PASSWORD) or admin-password-hash, or listen on 127.0.0.1"
     )]
     DefaultPassword {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// No secret for tokens beyond loopback.
+    #[error(
+        "refusing to listen on {address} without a secret for access tokens; set token-secret (COORDINATORD_TOKEN_SECRET) to {MIN_TOKEN_SECRET_BYTES} bytes or more, the same for all coordinators, or listen on 127.0.0.1"
+    )]
+    NoTokenSecret {
         /// The address.
         address: SocketAddr,
     },

@@ -10,9 +10,13 @@ mod http;
 mod metrics;
 mod serve;
 
+pub use auth::{
+    BadPasswordHash, DuplicateUser, MIN_TOKEN_SECRET_BYTES, Password, PasswordHash, ShortSecret,
+    TokenSecret, User, UserError, Users,
+};
 pub use config::{
-    ConfigError, Credentials, DEFAULT_ADMIN_PASSWORD, DEFAULT_ADMIN_USERNAME, Limits,
+    ChangeRate, ConfigError, DEFAULT_ADMIN_PASSWORD, DEFAULT_ADMIN_USERNAME, Limits,
     MAX_STREAM_SHARDS, ServerConfig,
 };
 pub use engine::Deps;
-pub use serve::{ServeError, serve};
+pub use serve::{ClientAuth, ServeError, Tls, TlsError, TlsFiles, serve};

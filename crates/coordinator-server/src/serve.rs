@@ -1,23 +1,20 @@
 //! Serving connections, and ending well: what was begun is finished, within a limit.
 
+mod accept;
+mod tls;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::http::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tower::ServiceExt as _;
 
 use crate::config::{ConfigError, ServerConfig};
 use crate::engine::{Deps, Engine};
 use crate::{http, metrics};
+use accept::accept;
+pub use tls::{ClientAuth, Tls, TlsError, TlsFiles};
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -85,41 +82,3 @@ pub async fn serve(
 
 /// What connections get at the least to end in, however long changes took.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-
-/// Takes connections for as long as it is polled.
-async fn accept(
-    listener: &TcpListener,
-    app: &axum::Router,
-    config: &ServerConfig,
-    graceful: &GracefulShutdown,
-) {
-    let connections = Arc::new(Semaphore::new(config.limits.connections));
-    while let Ok(permit) = Arc::clone(&connections).acquire_owned().await {
-        let (stream, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Out of file descriptors, mostly: they come back when connections end.
-                tracing::warn!(%error, "could not accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%peer, %error, "answers may be delayed");
-        }
-        let service = app
-            .clone()
-            .map_request(|request: Request<Incoming>| request.map(Body::new));
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(config.limits.header_timeout)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-        let connection = graceful.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%peer, %error, "connection ended");
-            }
-            drop(permit);
-        });
-    }
-}

@@ -57,6 +57,14 @@ fn the_wrong_setting_is_named() {
             valid().root_certificates_pem("nothing"),
             "root_certificates_pem: no certificates in PEM",
         ),
+        (
+            valid().extra_root_certificates_pem("nothing"),
+            "extra_root_certificates_pem: no certificates in PEM",
+        ),
+        (
+            valid().client_identity_pem("nothing", "nothing"),
+            "client_identity_pem: no certificate and its key in PEM",
+        ),
     ];
     for (builder, message) in cases {
         assert_eq!(builder.build().expect_err(message).to_string(), message);

@@ -1,5 +1,7 @@
 //! Refusals and failures as HTTP answers: one shape everywhere, a code for programs and a sentence for people.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -12,8 +14,8 @@ use crate::auth::AuthError;
 use crate::convert::BadName;
 use crate::engine::EngineError;
 
-/// Seconds after which a failed request is worth repeating.
-const RETRY_SECONDS: &str = "1";
+/// After how long a failed request is worth repeating, unless something else is known.
+const RETRY_AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// An answer that refuses.
 #[derive(Clone, Debug)]
@@ -22,6 +24,7 @@ pub(crate) struct ApiError {
     message: String,
     /// Whether the same request may succeed later without anybody's doing.
     passes_by_itself: bool,
+    retry_after: Duration,
 }
 
 impl ApiError {
@@ -30,6 +33,15 @@ impl ApiError {
             code,
             message: message.into(),
             passes_by_itself: true,
+            retry_after: RETRY_AFTER_FAILURE,
+        }
+    }
+
+    /// The same, for a time after which the request is known to be worth repeating.
+    pub(crate) fn retry_after(self, wait: Duration) -> Self {
+        Self {
+            retry_after: wait,
+            ..self
         }
     }
 
@@ -53,8 +65,15 @@ impl IntoResponse for ApiError {
             );
             headers.insert(WWW_AUTHENTICATE, schemes);
         }
-        if status == StatusCode::SERVICE_UNAVAILABLE && self.passes_by_itself {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+        let passes = matches!(
+            status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        );
+        if passes && self.passes_by_itself {
+            // Whole seconds, and not too few of them.
+            let seconds = self.retry_after.as_millis().div_ceil(1_000).max(1);
+            let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -131,7 +150,14 @@ impl From<EngineError> for ApiError {
 
 impl From<AuthError> for ApiError {
     fn from(error: AuthError) -> Self {
-        Self::new(ErrorCode::Unauthorized, error.to_string())
+        let code = match error {
+            AuthError::Busy => ErrorCode::RateLimitExceeded,
+            AuthError::Missing
+            | AuthError::Malformed
+            | AuthError::WrongPassword
+            | AuthError::BadToken => ErrorCode::Unauthorized,
+        };
+        Self::new(code, error.to_string())
     }
 }
 

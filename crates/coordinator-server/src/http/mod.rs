@@ -3,9 +3,14 @@
 mod access;
 mod body;
 mod error;
+mod limit;
 mod path;
 mod router;
 mod routes;
+mod table;
+
+#[cfg(test)]
+mod access_tests;
 
 use std::sync::Arc;
 
@@ -16,6 +21,7 @@ use crate::config::ServerConfig;
 use crate::engine::Engine;
 
 pub(crate) use error::ApiError;
+use limit::ChangeLimit;
 
 /// What every route works with.
 #[derive(Clone)]
@@ -25,19 +31,28 @@ struct Parts {
     engine: Engine,
     config: Arc<ServerConfig>,
     authenticator: Authenticator,
+    changes: ChangeLimit,
 }
 
 /// The router of a coordinator.
 pub(crate) fn app(engine: Engine, config: Arc<ServerConfig>) -> Router {
-    let authenticator = Authenticator::new(&config);
-    router::router(App(Arc::new(Parts {
-        engine,
-        config,
-        authenticator,
-    })))
+    router::router(&App::new(engine, config)).into_router()
 }
 
 impl App {
+    fn new(engine: Engine, config: Arc<ServerConfig>) -> Self {
+        Self(Arc::new(Parts {
+            engine,
+            authenticator: Authenticator::new(&config),
+            changes: ChangeLimit::new(config.change_rate),
+            config,
+        }))
+    }
+
+    fn changes(&self) -> &ChangeLimit {
+        &self.0.changes
+    }
+
     fn engine(&self) -> &Engine {
         &self.0.engine
     }

@@ -7,16 +7,64 @@ use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use protocol::ErrorCode;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::routes::{auth, groups, members, migrations, monitoring, probes, shards, streams};
-use super::{ApiError, App};
+use super::{ApiError, App, access};
 use crate::metrics;
 
-pub(super) fn router(app: App) -> Router {
-    let api = Router::new()
+/// The routes, each behind the guard, and their paths.
+pub(super) struct Routes {
+    app: App,
+    router: Router<App>,
+    paths: Vec<String>,
+}
+
+impl Routes {
+    pub(super) fn new(app: &App) -> Self {
+        Self {
+            app: app.clone(),
+            router: Router::new(),
+            paths: Vec::new(),
+        }
+    }
+
+    pub(super) fn route(mut self, path: &str, methods: MethodRouter<App>) -> Self {
+        let guard = middleware::from_fn_with_state(self.app.clone(), access::guard);
+        self.router = self.router.route(path, methods.route_layer(guard));
+        self.paths.push(path.to_owned());
+        self
+    }
+
+    fn nest(mut self, prefix: &str, inner: Self) -> Self {
+        self.router = self.router.nest(prefix, inner.router);
+        let paths = inner.paths.iter();
+        self.paths
+            .extend(paths.map(|path| format!("{prefix}{path}")));
+        self
+    }
+
+    /// The paths as the router has them.
+    #[cfg(test)]
+    pub(super) fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// The router, with what every answer has in common.
+    pub(super) fn into_router(self) -> Router {
+        self.router
+            .fallback(unknown_route)
+            .method_not_allowed_fallback(wrong_method)
+            .layer(CatchPanicLayer::custom(panicked))
+            .layer(middleware::from_fn(measure))
+            .with_state(self.app)
+    }
+}
+
+pub(super) fn router(app: &App) -> Routes {
+    let api = Routes::new(app)
         .route("/auth/login", post(auth::login))
         .route("/streams/{stream}", post(streams::create))
         .route(
@@ -76,16 +124,11 @@ pub(super) fn router(app: App) -> Router {
             "/monitoring/streams/{stream}/groups/{group}/shards/{shard}/messages",
             get(shards::messages),
         );
-    Router::new()
+    Routes::new(app)
         .nest("/coord/v1", api)
         .route("/healthz", get(probes::healthz))
         .route("/readyz", get(probes::readyz))
         .route("/metrics", get(probes::metrics))
-        .fallback(unknown_route)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn(measure))
-        .with_state(app)
 }
 
 async fn unknown_route(request: Request) -> ApiError {

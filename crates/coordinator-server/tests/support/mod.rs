@@ -1,6 +1,7 @@
 //! A coordinator in this process, on a port of its own, and members that are plain requests.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod certificates;
 pub mod plane;
 pub mod resharding;
 pub mod unlucky;
@@ -67,7 +68,7 @@ impl Server {
     pub async fn with(deps: Deps, config: ServerConfig) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let credentials = Credentials::basic(&config.admin.username, &config.admin.password);
+        let credentials = Credentials::basic("admin", "admin");
         let client = CoordinatorClient::builder([format!("http://{address}")])
             .credentials(credentials)
             .build()

@@ -13,7 +13,8 @@ pub(in crate::http) async fn login(
 ) -> Result<Json<LoginResponse>, ApiError> {
     let (principal, issued) = app
         .authenticator()
-        .log_in(&request.username, &request.password)?;
+        .log_in(&request.username, &request.password)
+        .await?;
     Ok(Json(LoginResponse {
         access_token: issued.token,
         token_type: TOKEN_TYPE.to_owned(),
