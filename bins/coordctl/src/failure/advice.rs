@@ -170,7 +170,11 @@ fn of_unauthorized(target: Option<&Target>) -> String {
             "the token given is not taken (any more); coordctl login fetches a new one".to_owned()
         }
         Some(Who::Nobody) | None => {
-            "log in: coordctl login --user NAME; or give --user, or COORDCTL_TOKEN".to_owned()
+            let servers =
+                target.map_or_else(|| "URL".to_owned(), |target| target.servers.join(","));
+            format!(
+                "log in: coordctl login --server {servers} --user NAME; or give --user, or COORDCTL_TOKEN"
+            )
         }
     }
 }

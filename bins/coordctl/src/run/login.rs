@@ -1,6 +1,6 @@
 //! Trades a user name and its password for a token, and keeps it in a context.
 
-use std::path::{self, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use coordinator_client::ClientError;
 use protocol::{IsoTimestamp, LoginRequest, Role};
@@ -55,7 +55,7 @@ pub(super) async fn run(
         user: Some(user.clone()),
         token: Some(Token::new(answer.access_token)),
         expires_at: Some(answer.expires_at),
-        ca_cert: settings.ca_cert().map(absolute).transpose()?,
+        ca_cert: settings.ca_cert().as_deref().map(absolute).transpose()?,
     };
     contexts.contexts.insert(name.clone(), kept);
     contexts.current = Some(name.clone());
@@ -104,14 +104,14 @@ fn refused(error: ClientError, servers: &[String]) -> Ended {
     }
 }
 
-fn absolute(path: PathBuf) -> Result<PathBuf, Failure> {
-    path::absolute(&path).map_err(|source| Failure::Io {
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    path::absolute(path).map_err(|source| Failure::Io {
         what: format!("could not tell where {} is", path.display()),
         source,
     })
 }
 
-fn text(told: &LoggedIn, path: &path::Path, look: &Look) -> String {
+fn text(told: &LoggedIn, path: &Path, look: &Look) -> String {
     let roles: Vec<&str> = told.roles.iter().map(|role| role.as_str()).collect();
     format!(
         "logged in at {} as {} ({}); the token ends {}\nkept in {} as context `{}`, which is the current one now",
