@@ -4,9 +4,14 @@ use std::collections::BTreeMap;
 
 use protocol::{DrainCondition, DrainingShard, OpenCondition, ShardDrainPhase};
 
-/// One condition, with its consumer group.
-pub(crate) fn condition(open: &OpenCondition) -> String {
-    format!("{}: {}", open.consumer_group, what(open))
+/// What stands against a shard, group by group: `billing: 2 unread; orders: 3 pending`. `-` where nothing does.
+pub(crate) fn conditions(shard: &DrainingShard) -> String {
+    if shard.open.is_empty() {
+        return "-".to_owned();
+    }
+    let groups = by_group(&shard.open).into_iter();
+    let told = groups.map(|(group, open)| format!("{group}: {}", told(&open)));
+    told.collect::<Vec<_>>().join("; ")
 }
 
 fn what(open: &OpenCondition) -> String {

@@ -60,17 +60,12 @@ pub(crate) fn one(change: &Migration, look: &Look) -> String {
     ];
     let mut grid = Grid::new(columns, look.colours);
     for shard in shards {
-        let open: Vec<String> = shard.open.iter().map(drain::condition).collect();
         grid.row([
             shard.shard_index.to_string(),
             wire(shard.phase),
             known(shard.pending),
             known(shard.lag),
-            if open.is_empty() {
-                "-".to_owned()
-            } else {
-                open.join(", ")
-            },
+            drain::conditions(shard),
         ]);
     }
     text.push_str("\n\n");
