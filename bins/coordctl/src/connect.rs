@@ -216,8 +216,13 @@ pub(crate) fn contexts(connection: &Connection) -> Result<Contexts, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|source| Failure::Io {
-        what: format!("could not read the certificates in {}", path.display()),
-        source,
+    fs::read(path).map_err(|error| {
+        Failure::usage(
+            format!(
+                "could not read the certificates in {}: {error}",
+                path.display()
+            ),
+            "--ca-cert, COORDCTL_CA_CERT or the context must name a file with certificates in PEM",
+        )
     })
 }

@@ -20,7 +20,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Client(#[from] ClientError),
     /// A setting of the client cannot work.
-    #[error("{0}")]
+    #[error("{}", setting(.0))]
     Setting(#[from] BuildError),
     /// The contexts file cannot be used.
     #[error(transparent)]
@@ -101,4 +101,21 @@ impl Failure {
             advice: advice.into(),
         }
     }
+}
+
+/// A setting of the client, by what it is called on the command line.
+fn setting(error: &BuildError) -> String {
+    let said = error.to_string();
+    let reason = said
+        .strip_prefix(error.setting())
+        .unwrap_or(&said)
+        .trim_start_matches(": ");
+    let flag = match error.setting() {
+        "base_urls" => "--server",
+        "root_certificates_pem" => "--ca-cert",
+        "request_timeout" => "--timeout",
+        "credentials" => "--user or --token",
+        other => other,
+    };
+    format!("{flag}: {reason}")
 }

@@ -5,7 +5,7 @@ use crate::context::{self, ContextError};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::show::Look;
-use crate::show::context::{Shown, list};
+use crate::show::context::{Shown, list, one};
 
 pub(super) fn run(
     connection: &Connection,
@@ -24,8 +24,8 @@ pub(super) fn run(
             let asked = name.as_deref().or(connection.context.as_deref());
             let chosen = contexts.chosen(asked)?;
             let (name, context) = chosen.ok_or(ContextError::NotCurrent)?;
-            let shown = [Shown::new(name, context, &contexts)];
-            output.answer(&shown[0], || list(&shown, &look))
+            let shown = Shown::new(name, context, &contexts);
+            output.answer(&shown, || one(&shown, &look))
         }
         ContextCommand::Use { name } => {
             contexts.named(name)?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Look;
 use super::grid::Column::Words;
-use super::grid::Grid;
+use super::grid::{Grid, pairs};
 use crate::context::{Context, Contexts};
 
 /// A context as it may be shown.
@@ -44,6 +44,19 @@ impl Shown {
             .map(|(name, context)| Self::new(name, context, contexts))
             .collect()
     }
+}
+
+/// One context.
+pub(crate) fn one(of: &Shown, look: &Look) -> String {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+    pairs([
+        ("Context", of.name.clone()),
+        ("Current", if of.current { "yes" } else { "no" }.to_owned()),
+        ("Servers", of.servers.join(",")),
+        ("User", known(&of.user)),
+        ("Token", token(of, look)),
+        ("Authorities", known(&of.ca_cert)),
+    ])
 }
 
 /// Contexts, a row each.

@@ -7,12 +7,11 @@ use crate::support::{Ctl, Fake, compare};
 async fn asked(line: &str, fixture: &str) -> (Value, Value, String, Vec<String>) {
     let (fake, body) = Fake::fixture(fixture).await;
     let ctl = Ctl::at(&fake.url).with("COORDCTL_TOKEN", "token");
-    let words: Vec<&str> = line.split_whitespace().chain(["-o", "json"]).collect();
-    let done = ctl.words(&words).await;
-    let printed = serde_json::from_str(&done.out).unwrap_or(Value::Null);
-    let table = ctl.run(line).await;
+    let printed = ctl.raw(&format!("{line} -o json")).await;
+    let printed = serde_json::from_str(&printed).unwrap_or(Value::Null);
+    let table = ctl.raw(line).await;
     let sent: Value = serde_json::from_str(&body).unwrap();
-    (printed, sent, table.out, fake.asked())
+    (printed, sent, table, fake.asked())
 }
 
 #[tokio::test]

@@ -25,11 +25,24 @@ fn word(word: &str) -> String {
         let rest = &word[start + 8..];
         return format!("{}reshard-ID{}", &word[..start], &rest[end(rest)..]);
     }
-    let is_moment = word.len() == 24 && word.ends_with('Z') && word.as_bytes()[10] == b'T';
-    if is_moment {
-        return "TIME".to_owned();
+    let windows = 0..(word.len() + 1).saturating_sub(MOMENT.len());
+    let starts = windows.filter(|start| {
+        word.get(*start..start + MOMENT.len())
+            .is_some_and(is_moment)
+    });
+    let mut told = word.to_owned();
+    for start in starts.collect::<Vec<_>>().into_iter().rev() {
+        told.replace_range(start..start + MOMENT.len(), "TIME");
     }
-    word.to_owned()
+    told
+}
+
+/// How a moment is written.
+const MOMENT: &str = "2026-01-31T10:15:30.123Z";
+
+fn is_moment(text: &str) -> bool {
+    let mut letters = text.bytes().zip(MOMENT.bytes());
+    letters.all(|(letter, like)| letter == like || letter.is_ascii_digit() && like.is_ascii_digit())
 }
 
 /// Numbers before a unit of time or size.

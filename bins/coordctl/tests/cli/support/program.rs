@@ -79,6 +79,13 @@ impl Ctl {
         self.done(output.await.unwrap().unwrap())
     }
 
+    /// What a line prints, as it is.
+    pub(crate) async fn raw(&self, line: &str) -> String {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let output = timeout(PATIENCE, self.command(&words).output());
+        String::from_utf8(output.await.unwrap().unwrap().stdout).unwrap()
+    }
+
     /// Runs a line that reads from standard input.
     pub(crate) async fn fed(&self, line: &str, input: &str) -> Done {
         let words: Vec<&str> = line.split_whitespace().collect();
