@@ -8,5 +8,6 @@ mod life;
 mod local;
 mod refusals;
 mod support;
+mod terminal;
 mod waiting;
 mod watching;

@@ -9,10 +9,13 @@ use axum::response::Response;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+/// The line of a request, and who it said to be from.
+type Asked = (String, Option<String>);
+
 /// A server with one answer; it ends with this value.
 pub(crate) struct Fake {
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
     running: JoinHandle<()>,
 }
 

@@ -7,6 +7,7 @@ mod normal;
 mod program;
 mod snapshot;
 mod streams;
+mod terminal;
 
 pub(crate) use coordinator::Coordinator;
 pub(crate) use fake::Fake;
@@ -14,6 +15,7 @@ pub(crate) use member::Member;
 pub(crate) use program::{Ctl, Done};
 pub(crate) use snapshot::{Session, compare, folder};
 pub(crate) use streams::Streams;
+pub(crate) use terminal::Terminal;
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ impl Ctl {
         self
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_coordctl"));
         command.args(arguments).env_clear().kill_on_drop(true);
         command.envs(self.environment.iter().cloned());
