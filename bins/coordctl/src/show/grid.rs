@@ -116,7 +116,7 @@ mod tests {
     fn words_are_to_the_left_and_numbers_to_the_right() {
         assert_eq!(
             grid(false),
-            "NAME         COUNT  STATE\na\\u{1b}[2J      7  UP\nlong name     1000"
+            "NAME        COUNT  STATE\na\\u{1b}[2J      7  UP\nlong name    1000"
         );
     }
 

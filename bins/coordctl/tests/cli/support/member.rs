@@ -42,6 +42,7 @@ async fn beat(client: &CoordinatorClient, stream: &str, group: &str, id: &str) {
             },
             Err(error) => assert!(error.is_retryable() || error.code().is_some(), "{error}"),
         }
+        // waits: the interval of heartbeats.
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
