@@ -12,7 +12,7 @@ pub(crate) struct WatchArgs {
     /// The group [default: the one named like the stream]
     pub(crate) group: Option<String>,
 
-    /// How often to look where the coordinator cannot say that something changed
+    /// How often to look; most changes of a single group are told by the coordinator at once
     #[arg(long, default_value = "1s", value_name = "DURATION")]
     pub(crate) interval: HumanDuration,
 }

@@ -1,4 +1,4 @@
-//! Watches one group: the coordinator says when it changes.
+//! Watches one group: the coordinator says when it changes, and what it does not say is looked at.
 
 use std::time::Duration;
 
@@ -12,9 +12,6 @@ use crate::failure::Failure;
 use crate::run::Session;
 use crate::show::drain::{Owners, waits};
 use crate::show::{Look, groups, members};
-
-/// How long the coordinator may wait for a change before it answers that there is none.
-const LONG: Duration = Duration::from_secs(25);
 
 /// What one look at the group saw.
 struct Seen {
@@ -38,8 +35,7 @@ pub(super) async fn watch(
             screen.changed(&seen.group)?;
         }
         screen.draw(&view(&seen, session))?;
-        let wait = if screen.is_place() { interval } else { LONG };
-        let outcome = match wait_for_change(session, &seen.group, wait, interval).await {
+        let outcome = match wait_for_change(session, &seen.group, interval).await {
             Ok(()) => look(session, stream, group, screen.is_place()).await,
             Err(error) => Err(error),
         };
@@ -77,17 +73,16 @@ async fn look(
     Ok(seen)
 }
 
-/// Returns when the group has changed or the time is over. Who may not watch looks at intervals.
+/// Returns when the group has another version or the interval is over: the state and ages change without one. Who may not watch looks at intervals only.
 async fn wait_for_change(
     session: &Session,
     group: &Group,
-    wait: Duration,
     interval: Duration,
 ) -> Result<(), ClientError> {
     let (stream, name) = (&group.stream_prefix, &group.consumer_group);
     let client = &session.client;
     match client
-        .watch(stream, name, group.metadata_version, wait)
+        .watch(stream, name, group.metadata_version, interval)
         .await
     {
         Ok(_) => Ok(()),
