@@ -36,7 +36,7 @@ pub(crate) struct MessagesArgs {
     pub(crate) cursor: Option<String>,
 
     /// How many records
-    #[arg(long, default_value_t = protocol::MESSAGE_LIMIT_DEFAULT, value_parser = clap::value_parser!(u32).range(1..=1_000), value_name = "COUNT")]
+    #[arg(long, default_value_t = protocol::MESSAGE_LIMIT_DEFAULT, value_parser = clap::value_parser!(u32).range(1..=i64::from(protocol::MESSAGE_LIMIT_MAX)), value_name = "COUNT")]
     pub(crate) limit: u32,
 }
 

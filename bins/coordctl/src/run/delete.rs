@@ -1,5 +1,7 @@
 //! Deletes a group, or every group of a stream; or shows what that would mean.
 
+use std::fmt;
+
 use coordinator_client::ClientError;
 use protocol::{DeleteGroupRequest, Group};
 use serde::Serialize;
@@ -8,7 +10,7 @@ use super::Session;
 use crate::cli::{Change, DeleteGroupArgs, DeleteStreamArgs};
 use crate::failure::{Exit, Failure, with_sources};
 use crate::plan::DeletePlan;
-use crate::show::text::word;
+use crate::show::text::{printable, word};
 
 /// What became of each group of a stream.
 #[derive(Debug, Serialize)]
@@ -26,6 +28,9 @@ struct Deleted {
 #[serde(rename_all = "camelCase")]
 struct NotDeleted {
     consumer_group: String,
+    /// The coordinator's code, where it refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_code: Option<String>,
     message: String,
 }
 
@@ -68,12 +73,9 @@ pub(super) async fn stream(session: &Session, args: DeleteStreamArgs) -> Result<
                 format!("{}/{name}: deleted", args.stream)
             }
             Err(error) => {
-                let message = told(&error);
-                let line = format!("{}/{name}: not deleted, {message}", args.stream);
-                outcome.failed.push(NotDeleted {
-                    consumer_group: name.to_owned(),
-                    message,
-                });
+                let failed = not_deleted(name, &error);
+                let line = format!("{}/{name}: not deleted, {failed}", args.stream);
+                outcome.failed.push(failed);
                 first.get_or_insert(Failure::from(error));
                 line
             }
@@ -115,9 +117,23 @@ fn request(change: &Change, force: bool) -> DeleteGroupRequest {
     }
 }
 
-fn told(error: &ClientError) -> String {
-    match error {
-        ClientError::Api { code, message, .. } => format!("{code}: {message}"),
+fn not_deleted(name: &str, error: &ClientError) -> NotDeleted {
+    let message = match error {
+        ClientError::Api { message, .. } => message.clone(),
         other => with_sources(other),
+    };
+    NotDeleted {
+        consumer_group: name.to_owned(),
+        error_code: error.code().map(|code| code.as_str().to_owned()),
+        message: printable(&message),
+    }
+}
+
+impl fmt::Display for NotDeleted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(code) = &self.error_code {
+            write!(f, "{code}: ")?;
+        }
+        f.write_str(&self.message)
     }
 }

@@ -1,5 +1,6 @@
 //! JSON is exactly what the coordinator sends: the golden answers of the protocol go in, and come out.
 
+use coordinator_client::CoordinatorClient;
 use serde_json::Value;
 
 use crate::support::{Ctl, Fake, compare};
@@ -107,4 +108,16 @@ async fn a_coordinator_that_is_down_is_shown_and_fails() {
         "Coordinator    c-1\nStatus         DOWN\nStore          DOWN (connection refused)\nPeriodic work  UP\n"
     );
     assert!(done.err.starts_with("coordctl: the coordinator is DOWN\n"));
+}
+
+/// The program shows offsets, which say more; the call is for whoever wants what members report.
+#[tokio::test]
+async fn the_client_asks_for_the_consumption_of_a_group() {
+    let (fake, body) = Fake::fixture("consumption.full").await;
+    let client = CoordinatorClient::builder([&fake.url]).build().unwrap();
+    let answer = client.consumption("p", "g").await.unwrap();
+    let sent: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(serde_json::to_value(&answer).unwrap(), sent);
+    let route = "GET /coord/v1/monitoring/streams/p/groups/g/consumption";
+    assert_eq!(fake.asked(), [route]);
 }

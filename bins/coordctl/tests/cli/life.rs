@@ -12,6 +12,8 @@ async fn a_stream_is_created_looked_at_scaled_and_deleted() {
     let ctl = Ctl::of(&coordinator);
     let mut session = Session::default();
 
+    let has_worked = || async { ctl.run("health").await.out.contains("last ran") };
+    wait_until_async(PATIENCE, has_worked).await.unwrap();
     session.run(&ctl, "health").await;
     session.run(&ctl, "group list").await;
     session.run(&ctl, "stream create orders --shards 3").await;
@@ -63,12 +65,18 @@ async fn a_stream_is_created_looked_at_scaled_and_deleted() {
     session.run(&ctl, "migration show orders").await;
     session.run(&ctl, scale).await;
 
-    session
-        .run(&ctl, "group delete orders billing --execute --reason done")
-        .await;
-    session
-        .run(&ctl, "stream delete orders --execute --reason done --force")
-        .await;
+    session.meanwhile("a group without a member goes, the others do not");
+    for line in [
+        "group delete orders billing --execute --reason done",
+        "group create orders archive",
+        "stream delete orders --execute --reason done",
+        "stream delete orders --execute --reason done -o json",
+        "group delete orders billing --execute --reason done --force",
+        "stream delete orders --execute --reason done",
+        "stream delete orders --execute --reason done --force",
+    ] {
+        session.run(&ctl, line).await;
+    }
     session.run(&ctl, "group list").await;
     session.compare("life");
 }

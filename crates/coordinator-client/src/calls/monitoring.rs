@@ -1,8 +1,8 @@
 //! Calls of operators and dashboards that only look.
 
 use protocol::{
-    Assignments, Compatibility, Consumption, Group, GroupList, Health, MemberList, MessagePage, MessageQuery,
-    Offsets, Session,
+    Assignments, Compatibility, Consumption, Group, GroupList, Health, MemberList, MessagePage,
+    MessageQuery, Offsets, Session,
 };
 
 use crate::client::CoordinatorClient;

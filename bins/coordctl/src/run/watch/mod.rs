@@ -22,11 +22,21 @@ pub(super) async fn run(session: &Session, args: &WatchArgs) -> Result<(), Failu
     };
     tokio::select! {
         ended = watching => ended,
-        interrupted = tokio::signal::ctrl_c() => interrupted.map_err(|source| Failure::Io {
-            what: "could not listen for Ctrl-C".to_owned(),
-            source,
-        }),
+        interrupted = tokio::signal::ctrl_c() => interrupted
+            .map_err(|source| Failure::Io {
+                what: "could not listen for Ctrl-C".to_owned(),
+                source,
+            })
+            .and_then(|()| after_the_key(session)),
     }
+}
+
+/// A terminal shows the key that ended the watch: what comes next begins below it.
+fn after_the_key(session: &Session) -> Result<(), Failure> {
+    if session.output.terminal {
+        session.output.text("")?;
+    }
+    Ok(())
 }
 
 /// What is said while nobody answers.
