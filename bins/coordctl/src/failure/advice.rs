@@ -17,6 +17,7 @@ impl Failure {
             | Self::NotFound { advice, .. }
             | Self::Partial { advice, .. }
             | Self::TimedOut { advice, .. }
+            | Self::Silence { advice, .. }
             | Self::Interrupted { advice } => Some(advice.clone()),
             Self::Context(error) => of_context(error),
             Self::Down => Some("its log says more; docs/operations.md has what to do".to_owned()),

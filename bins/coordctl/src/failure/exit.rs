@@ -50,7 +50,7 @@ impl Failure {
             Self::Setting(_) | Self::Context(_) | Self::Usage { .. } => Exit::Usage,
             Self::NotFound { .. } => Exit::NotFound,
             Self::Partial { exit, .. } => *exit,
-            Self::Down => Exit::Unavailable,
+            Self::Down | Self::Silence { .. } => Exit::Unavailable,
             Self::TimedOut { .. } => Exit::TimedOut,
             Self::Interrupted { .. } => Exit::Interrupted,
             Self::TakenBack { .. } | Self::Io { .. } | Self::Output(_) | Self::Hash(_) => {

@@ -70,6 +70,17 @@ pub(crate) enum Failure {
         /// How to look at it.
         advice: String,
     },
+    /// Nobody answered for long while the end of a change was waited for.
+    #[error("nobody has answered for {limit}; the change goes on once a coordinator runs")]
+    Silence {
+        /// For how long.
+        limit: String,
+        /// What became of the last question.
+        #[source]
+        source: Box<ClientError>,
+        /// How to look at the change.
+        advice: String,
+    },
     /// Ctrl-C while waiting.
     #[error("interrupted: the change goes on")]
     Interrupted {

@@ -117,6 +117,7 @@ fn code(failure: &Failure) -> &str {
         Failure::NotFound { .. } => "NOT_FOUND",
         Failure::Partial { .. } => "PARTLY_DONE",
         Failure::Down => "DOWN",
+        Failure::Silence { .. } => "UNREACHABLE",
         Failure::TakenBack { .. } => "TAKEN_BACK",
         Failure::TimedOut { .. } => "TIMED_OUT",
         Failure::Interrupted { .. } => "INTERRUPTED",

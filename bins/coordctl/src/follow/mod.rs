@@ -53,19 +53,23 @@ impl Following<'_> {
             }
         };
         tokio::select! {
-            ended = self.ask_again_and_again(changes) => ended,
+            ended = self.ask_again_and_again(changes, &advice) => ended,
             interrupted = tokio::signal::ctrl_c() => Err(match interrupted {
-                Ok(()) => Failure::Interrupted { advice },
+                Ok(()) => Failure::Interrupted { advice: advice.clone() },
                 Err(source) => Failure::Io { what: "could not listen for Ctrl-C".to_owned(), source },
             }),
             () = limit => Err(Failure::TimedOut {
-                limit: self.limit.map(|limit| humantime::format_duration(limit).to_string()).unwrap_or_default(),
-                advice,
+                limit: self.limit.map(span).unwrap_or_default(),
+                advice: advice.clone(),
             }),
         }
     }
 
-    async fn ask_again_and_again(&self, mut changes: Changes) -> Result<Changes, Failure> {
+    async fn ask_again_and_again(
+        &self,
+        mut changes: Changes,
+        advice: &str,
+    ) -> Result<Changes, Failure> {
         let mut progress = Progress::start(self.session.output, self.stream);
         let mut heard = Instant::now();
         loop {
@@ -76,9 +80,14 @@ impl Following<'_> {
                     let owners = stand::owners(self.session, self.stream, &changes).await?;
                     Stand::of(&changes, &owners)
                 }
-                Err(Failure::Client(error))
-                    if error.is_retryable() && heard.elapsed() < SILENCE =>
-                {
+                Err(Failure::Client(error)) if error.is_retryable() => {
+                    if heard.elapsed() > SILENCE {
+                        return Err(Failure::Silence {
+                            limit: span(SILENCE),
+                            source: Box::new(error),
+                            advice: advice.to_owned(),
+                        });
+                    }
                     Stand::silent(&changes, &error)
                 }
                 Err(failure) => return Err(failure),
@@ -140,6 +149,10 @@ fn is_through(change: &Migration) -> bool {
         change.state,
         MigrationState::Deprecated | MigrationState::RolledBack
     )
+}
+
+fn span(of: Duration) -> String {
+    humantime::format_duration(of).to_string()
 }
 
 /// How long something took, in words.

@@ -58,7 +58,16 @@ pub(super) async fn roll_back(session: &Session, args: RollbackArgs) -> Result<(
         let changes = groups
             .into_iter()
             .map(|of| (of.consumer_group, change.clone()));
-        let ended = following.to_the_end(changes.collect()).await?;
+        let ended = match following.to_the_end(changes.collect()).await {
+            Ok(ended) => ended,
+            Err(failure) => {
+                // What was begun is told all the same: it goes on.
+                if output.is_json() {
+                    output.json(&change)?;
+                }
+                return Err(failure);
+            }
+        };
         let of_group = ended.into_iter().find(|(name, _)| name == group);
         change = of_group.map_or(change, |(_, change)| change);
         if !output.is_json() {

@@ -38,8 +38,17 @@ pub(super) async fn run(session: &Session, args: ScaleArgs) -> Result<(), Failur
             limit: args.waiting.wait_timeout.map(|limit| limit.0),
         };
         let groups = scaled.affected_consumer_groups.iter().cloned();
-        let changes = groups.zip(scaled.migrations).collect();
-        let ended = following.to_the_end(changes).await?;
+        let changes = groups.zip(scaled.migrations.iter().cloned()).collect();
+        let ended = match following.to_the_end(changes).await {
+            Ok(ended) => ended,
+            Err(failure) => {
+                // What was begun is told all the same: it goes on.
+                if output.is_json() {
+                    output.json(&scaled)?;
+                }
+                return Err(failure);
+            }
+        };
         (scaled.affected_consumer_groups, scaled.migrations) = ended.into_iter().unzip();
         if !output.is_json() {
             let shards = many(args.shards as usize, "shard");

@@ -97,7 +97,9 @@ async fn a_wait_that_was_limited_ends_with_a_code_of_its_own() {
         .ctl
         .run(&format!("{SCALE} --wait-timeout 1s -o json"))
         .await;
-    assert_eq!((done.code, done.out.as_str()), (7, ""));
+    assert_eq!(done.code, 7, "{done:?}");
+    let begun: protocol::StreamScaled = protocol::decode(done.out.as_bytes()).unwrap();
+    assert_eq!(begun.migrations[0].to_shard_count, 2);
     let last = done.err.lines().last().unwrap();
     let told: serde_json::Value = serde_json::from_str(last).unwrap();
     assert_eq!(told["errorCode"], "TIMED_OUT");

@@ -2,7 +2,9 @@
 
 use protocol::{Group, GroupChanged, decode};
 
-use crate::support::{Coordinator, Ctl, Member};
+use testkit::wait_until;
+
+use crate::support::{Coordinator, Ctl, Fake, Member, PATIENCE};
 
 #[tokio::test]
 async fn a_group_is_told_at_once_and_with_each_change_until_ctrl_c() {
@@ -76,4 +78,33 @@ async fn a_coordinator_that_goes_away_is_said_once_and_asked_again() {
     let done = watching.ended().await;
     assert_eq!(done.code, 0);
     assert!(done.err.lines().count() <= 1, "{}", done.err);
+}
+
+/// Where members must prove who they are, an operator may look and may not watch.
+#[tokio::test]
+async fn who_may_not_watch_looks_at_intervals() {
+    let (_, body) = Fake::fixture("group.full").await;
+    let fake = Fake::forbidding(body, "/watch").await;
+    let ctl = Ctl::at(&fake.url);
+    let mut watching = ctl.begin("watch p g --interval 50ms");
+    let line = watching.line().await;
+    assert_eq!(
+        line,
+        "TIME  orders/billing  RECONCILING  version 34, 8 shards, 2 members, PREPARING 8 → 16\n"
+    );
+    let looks = || {
+        let asked = fake.asked();
+        asked
+            .iter()
+            .filter(|line| line.ends_with("/groups/g"))
+            .count()
+            >= 3
+    };
+    wait_until(PATIENCE, looks).await.unwrap();
+    watching.interrupt();
+    let done = watching.ended().await;
+    assert_eq!(
+        (done.code, done.out.as_str(), done.err.as_str()),
+        (0, "", "")
+    );
 }

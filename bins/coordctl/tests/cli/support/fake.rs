@@ -29,7 +29,20 @@ impl Fake {
         body: impl Into<String>,
         headers: &[(&'static str, &'static str)],
     ) -> Self {
-        let body = body.into();
+        Self::start(status, body.into(), headers, "nowhere").await
+    }
+
+    /// Answers everything, and forbids the paths with `forbidden` in them.
+    pub(crate) async fn forbidding(body: impl Into<String>, forbidden: &'static str) -> Self {
+        Self::start(200, body.into(), &[], forbidden).await
+    }
+
+    async fn start(
+        status: u16,
+        body: String,
+        headers: &[(&'static str, &'static str)],
+        forbidden: &'static str,
+    ) -> Self {
         let headers = headers.to_vec();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let memory = Arc::clone(&asked);
@@ -38,6 +51,8 @@ impl Fake {
             let authorization = authorization.map(|value| value.to_str().unwrap().to_owned());
             let line = format!("{} {}", request.method(), request.uri());
             memory.lock().unwrap().push((line, authorization));
+            let is_forbidden = request.uri().path().contains(forbidden);
+            let status = if is_forbidden { 403 } else { status };
             let mut answer = Response::builder().status(status);
             for (name, value) in &headers {
                 answer = answer.header(*name, *value);
