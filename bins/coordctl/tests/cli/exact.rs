@@ -17,71 +17,74 @@ async fn asked(line: &str, fixture: &str) -> (Value, Value, String, Vec<String>)
     (printed, sent, table, fake.asked())
 }
 
+/// What is said, the golden answer to it, and the route that is asked.
+const ASKED: [(&str, &str, &str); 12] = [
+    (
+        "group show p g -o wide",
+        "group.full",
+        "/coord/v1/monitoring/streams/p/groups/g",
+    ),
+    (
+        "group list -o wide",
+        "group-list.full",
+        "/coord/v1/monitoring/groups",
+    ),
+    (
+        "members p g -o wide",
+        "member-list.full",
+        "/coord/v1/monitoring/streams/p/groups/g/members",
+    ),
+    (
+        "assignments p",
+        "assignments.full",
+        "/coord/v1/monitoring/streams/p/groups/p/assignments",
+    ),
+    (
+        "shards p g -o wide",
+        "offsets.full",
+        "/coord/v1/monitoring/streams/p/groups/g/offsets",
+    ),
+    (
+        "lag p g",
+        "offsets.minimal",
+        "/coord/v1/monitoring/streams/p/groups/g/offsets",
+    ),
+    (
+        "lag p g -o wide",
+        "offsets.full",
+        "/coord/v1/monitoring/streams/p/groups/g/offsets",
+    ),
+    (
+        "migrations p g -o wide",
+        "migrations.full",
+        "/coord/v1/monitoring/streams/p/groups/g/migrations",
+    ),
+    (
+        "migration show p reshard-1 -o wide",
+        "migration.full",
+        "/coord/v1/streams/p/groups/p/migrations/reshard-1",
+    ),
+    (
+        "messages p g --shard 3 -o wide",
+        "message-page.full",
+        "/coord/v1/monitoring/streams/p/groups/g/shards/3/messages?direction=BACKWARD&limit=25",
+    ),
+    (
+        "audit --stream my/p --limit 5 -o wide",
+        "audit-events.full",
+        "/coord/v1/monitoring/audit?streamPrefix=my%2Fp&limit=5",
+    ),
+    (
+        "health -o wide",
+        "health.full",
+        "/coord/v1/monitoring/health",
+    ),
+];
+
 #[tokio::test]
 async fn json_is_what_the_coordinator_sends_and_tables_say_the_same() {
     let mut tables = String::new();
-    for (line, fixture, route) in [
-        (
-            "group show p g -o wide",
-            "group.full",
-            "/coord/v1/monitoring/streams/p/groups/g",
-        ),
-        (
-            "group list -o wide",
-            "group-list.full",
-            "/coord/v1/monitoring/groups",
-        ),
-        (
-            "members p g -o wide",
-            "member-list.full",
-            "/coord/v1/monitoring/streams/p/groups/g/members",
-        ),
-        (
-            "assignments p",
-            "assignments.full",
-            "/coord/v1/monitoring/streams/p/groups/p/assignments",
-        ),
-        (
-            "shards p g -o wide",
-            "offsets.full",
-            "/coord/v1/monitoring/streams/p/groups/g/offsets",
-        ),
-        (
-            "lag p g",
-            "offsets.minimal",
-            "/coord/v1/monitoring/streams/p/groups/g/offsets",
-        ),
-        (
-            "lag p g -o wide",
-            "offsets.full",
-            "/coord/v1/monitoring/streams/p/groups/g/offsets",
-        ),
-        (
-            "migrations p g -o wide",
-            "migrations.full",
-            "/coord/v1/monitoring/streams/p/groups/g/migrations",
-        ),
-        (
-            "migration show p reshard-1 -o wide",
-            "migration.full",
-            "/coord/v1/streams/p/groups/p/migrations/reshard-1",
-        ),
-        (
-            "messages p g --shard 3 -o wide",
-            "message-page.full",
-            "/coord/v1/monitoring/streams/p/groups/g/shards/3/messages?direction=BACKWARD&limit=25",
-        ),
-        (
-            "audit --stream my/p --limit 5 -o wide",
-            "audit-events.full",
-            "/coord/v1/monitoring/audit?streamPrefix=my%2Fp&limit=5",
-        ),
-        (
-            "health -o wide",
-            "health.full",
-            "/coord/v1/monitoring/health",
-        ),
-    ] {
+    for (line, fixture, route) in ASKED {
         let (printed, sent, table, requests) = asked(line, fixture).await;
         assert_eq!(printed, sent, "{line}");
         assert_eq!(requests[0], format!("GET {route}"), "{line}");

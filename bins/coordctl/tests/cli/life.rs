@@ -65,18 +65,7 @@ async fn a_stream_is_created_looked_at_scaled_and_deleted() {
     session.run(&ctl, "migration show orders").await;
     session.run(&ctl, scale).await;
 
-    session.meanwhile("a group without a member goes, the others do not");
-    for line in [
-        "group delete orders billing --execute --reason done",
-        "group create orders archive",
-        "stream delete orders --execute --reason done",
-        "stream delete orders --execute --reason done -o json",
-        "group delete orders billing --execute --reason done --force",
-        "stream delete orders --execute --reason done",
-        "stream delete orders --execute --reason done --force",
-    ] {
-        session.run(&ctl, line).await;
-    }
+    deleted(&mut session, &ctl).await;
     session.run(&ctl, "group list").await;
     session.compare("life");
 }
@@ -94,4 +83,20 @@ async fn planned(session: &mut Session, ctl: &Ctl, coordinator: &Coordinator) {
         assert_eq!(session.run(ctl, line).await.code, 0, "{line}");
     }
     assert_eq!(coordinator.seen().await, before);
+}
+
+/// Group by group, and what stands against it is said of each.
+async fn deleted(session: &mut Session, ctl: &Ctl) {
+    session.meanwhile("a group without a member goes, the others do not");
+    for line in [
+        "group delete orders billing --execute --reason done",
+        "group create orders archive",
+        "stream delete orders --execute --reason done",
+        "stream delete orders --execute --reason done -o json",
+        "group delete orders billing --execute --reason done --force",
+        "stream delete orders --execute --reason done",
+        "stream delete orders --execute --reason done --force",
+    ] {
+        session.run(ctl, line).await;
+    }
 }
