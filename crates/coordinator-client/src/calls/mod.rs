@@ -1,6 +1,7 @@
 //! The calls of the API, one file per audience.
 
 mod admin;
+mod audit;
 mod member;
 mod monitoring;
 mod probes;

@@ -1,0 +1,228 @@
+//! Puts together whom to ask and as whom: flags, environment, context, defaults. It sends nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use coordinator_client::{ClientBuilder, CoordinatorClient, Credentials};
+use protocol::IsoTimestamp;
+
+use crate::cli::{Connection, SaidOnCommandLine};
+use crate::context::{self, Context, Contexts};
+use crate::failure::Failure;
+use crate::secret::{self, Source};
+
+/// Who is asked where nobody is named.
+const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
+
+/// Whom a command asks, as whom, and about what: for advice when it fails.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) servers: Vec<String>,
+    pub(crate) who: Who,
+    pub(crate) about: Option<About>,
+}
+
+/// What a command is about.
+#[derive(Clone, Debug)]
+pub(crate) struct About {
+    pub(crate) stream: String,
+    pub(crate) group: Option<String>,
+}
+
+/// Where the credentials are from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// There are none.
+    Nobody,
+    /// A user and a password.
+    User,
+    /// A token that was given.
+    Token,
+    /// The token of a context.
+    Context {
+        name: String,
+        expires_at: Option<IsoTimestamp>,
+    },
+}
+
+/// What the flags, the environment and the contexts say together.
+pub(crate) struct Settings<'a> {
+    connection: &'a Connection,
+    said: SaidOnCommandLine,
+    context: Option<(String, Context)>,
+}
+
+impl<'a> Settings<'a> {
+    /// Reads the contexts file; without one there is no context.
+    pub(crate) fn load(
+        connection: &'a Connection,
+        said: SaidOnCommandLine,
+    ) -> Result<Self, Failure> {
+        // A place is not needed where everything was said.
+        let all_said = !connection.server.is_empty()
+            && (connection.token.is_some() || connection.user.is_some());
+        let context = if all_said && connection.context.is_none() {
+            None
+        } else {
+            let contexts = contexts(connection)?;
+            let chosen = contexts.chosen(connection.context.as_deref())?;
+            chosen.map(|(name, context)| (name.to_owned(), context.clone()))
+        };
+        Ok(Self {
+            connection,
+            said,
+            context,
+        })
+    }
+
+    /// The same with contexts that are read already, for a context that need not exist yet.
+    pub(crate) fn of(
+        connection: &'a Connection,
+        said: SaidOnCommandLine,
+        contexts: &Contexts,
+        name: &str,
+    ) -> Self {
+        let context = contexts.contexts.get(name);
+        Self {
+            connection,
+            said,
+            context: context.map(|context| (name.to_owned(), context.clone())),
+        }
+    }
+
+    /// Who logged in last.
+    pub(crate) fn known_user(&self) -> Option<String> {
+        self.context.as_ref()?.1.user.clone()
+    }
+
+    /// Whom to ask.
+    pub(crate) fn servers(&self) -> Vec<String> {
+        if !self.connection.server.is_empty() {
+            return self.connection.server.clone();
+        }
+        self.context.as_ref().map_or_else(
+            || vec![DEFAULT_SERVER.to_owned()],
+            |(_, context)| context.servers.clone(),
+        )
+    }
+
+    /// The authorities to trust.
+    pub(crate) fn ca_cert(&self) -> Option<PathBuf> {
+        let of_context = || self.context.as_ref()?.1.ca_cert.clone();
+        self.connection.ca_cert.clone().or_else(of_context)
+    }
+
+    /// A client that is nobody.
+    pub(crate) fn client(&self) -> Result<CoordinatorClient, Failure> {
+        Ok(self.builder()?.build()?)
+    }
+
+    /// A client that is whoever was said, and who that is.
+    pub(crate) fn client_as_somebody(&self) -> Result<(CoordinatorClient, Target), Failure> {
+        let (credentials, who) = self.credentials()?;
+        let mut builder = self.builder()?;
+        if let Some(credentials) = credentials {
+            builder = builder.credentials(credentials);
+        }
+        let target = Target {
+            servers: self.servers(),
+            who,
+            about: None,
+        };
+        Ok((builder.build()?, target))
+    }
+
+    fn builder(&self) -> Result<ClientBuilder, Failure> {
+        let limit = self.connection.timeout.0;
+        let builder = CoordinatorClient::builder(self.servers()).request_timeout(limit);
+        match self.ca_cert() {
+            Some(path) => Ok(builder.root_certificates_pem(read(&path)?)),
+            None => Ok(builder),
+        }
+    }
+
+    fn credentials(&self) -> Result<(Option<Credentials>, Who), Failure> {
+        let Connection { user, token, .. } = self.connection;
+        match (user, token) {
+            (Some(user), Some(token)) => match (self.said.user, self.said.token) {
+                (true, false) => self.as_user(user),
+                (false, true) => Ok(as_token(token)),
+                _ => Err(Failure::usage(
+                    "both a user and a token are given",
+                    "give one of --user and --token (or COORDCTL_USER and COORDCTL_TOKEN)",
+                )),
+            },
+            (Some(user), None) => self.as_user(user),
+            (None, Some(token)) => Ok(as_token(token)),
+            (None, None) => Ok(self.as_context()),
+        }
+    }
+
+    fn as_user(&self, user: &str) -> Result<(Option<Credentials>, Who), Failure> {
+        let password = self.password(user)?;
+        Ok((Some(Credentials::basic(user, password)), Who::User))
+    }
+
+    /// The password of `user`.
+    pub(crate) fn password(&self, user: &str) -> Result<String, Failure> {
+        let source = if self.connection.password_stdin {
+            Source::Stdin
+        } else {
+            Source::EnvironmentOrTerminal
+        };
+        secret::password(source, &format!("Password of {user}: "))
+    }
+
+    /// A context's token is for its coordinators, and shown to no other.
+    fn as_context(&self) -> (Option<Credentials>, Who) {
+        let Some((name, context)) = &self.context else {
+            return (None, Who::Nobody);
+        };
+        let Some(token) = &context.token else {
+            return (None, Who::Nobody);
+        };
+        if !self
+            .servers()
+            .iter()
+            .all(|url| is_among(url, &context.servers))
+        {
+            return (None, Who::Nobody);
+        }
+        let who = Who::Context {
+            name: name.clone(),
+            expires_at: context.expires_at,
+        };
+        (Some(Credentials::bearer(token.expose())), who)
+    }
+}
+
+fn as_token(token: &str) -> (Option<Credentials>, Who) {
+    (Some(Credentials::bearer(token)), Who::Token)
+}
+
+fn is_among(url: &str, known: &[String]) -> bool {
+    let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
+    known.iter().any(|known| plain(known) == plain(url))
+}
+
+/// The contexts that are kept.
+pub(crate) fn contexts(connection: &Connection) -> Result<Contexts, Failure> {
+    match context::place(connection.contexts_file.as_deref()) {
+        Ok(path) => Ok(context::load(&path)?),
+        // Nobody asked for a context: without a home there are none.
+        Err(_) if connection.context.is_none() => Ok(Contexts::default()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| {
+        Failure::usage(
+            format!(
+                "could not read the certificates in {}: {error}",
+                path.display()
+            ),
+            "--ca-cert, COORDCTL_CA_CERT or the context must name a file with certificates in PEM",
+        )
+    })
+}

@@ -1,0 +1,193 @@
+//! What another shard count would mean: which shards appear or leave, and what is left in those that leave.
+
+use protocol::Group;
+use serde::Serialize;
+
+use super::stand::{GroupStand, Told, tell};
+use super::{lines, nothing_changed};
+use crate::failure::Failure;
+use crate::run::Session;
+use crate::show::Look;
+use crate::show::grid::Column::{Number, State, Words};
+use crate::show::grid::Grid;
+use crate::show::groups::change;
+use crate::show::numbers::{known, many, names, ranges};
+use crate::show::text::{wire, word};
+
+/// What another shard count would mean.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ScalePlan {
+    action: &'static str,
+    stream_prefix: String,
+    from_shard_count: u32,
+    to_shard_count: u32,
+    /// Shards that are new.
+    appearing_shards: Vec<u32>,
+    /// Shards that leave, for each group.
+    leaving_shards: Vec<Leaving>,
+    consumer_groups: Vec<GroupStand>,
+    /// Why the coordinator would refuse.
+    obstacles: Vec<String>,
+    /// What is worth knowing before.
+    notes: Vec<String>,
+}
+
+/// A shard that leaves, as one group has it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Leaving {
+    shard_index: u32,
+    consumer_group: String,
+    unread: Option<u64>,
+    pending: Option<u64>,
+    owner_member_ids: Vec<String>,
+}
+
+impl ScalePlan {
+    /// Looks at the stream and its groups.
+    pub(crate) async fn make(session: &Session, stream: &str, to: u32) -> Result<Self, Failure> {
+        let groups = session.groups_of(stream).await?;
+        let from = groups.first().map_or(0, |group| group.shard_count);
+        let told = if to < from {
+            tell(session, &groups).await?
+        } else {
+            Told {
+                offsets: std::collections::BTreeMap::new(),
+                unknown: None,
+            }
+        };
+        let leaving_shards: Vec<Leaving> = (to..from)
+            .flat_map(|shard| groups.iter().map(move |group| (shard, group)))
+            .map(|(shard, group)| leaving(shard, group, &told))
+            .collect();
+        let mut plan = Self {
+            action: "SCALE_STREAM",
+            stream_prefix: stream.to_owned(),
+            from_shard_count: from,
+            to_shard_count: to,
+            appearing_shards: (from..to).collect(),
+            leaving_shards,
+            consumer_groups: groups.iter().map(GroupStand::of).collect(),
+            obstacles: obstacles(&groups),
+            notes: told.unknown.into_iter().collect(),
+        };
+        plan.notes.extend(plan.unread_by_nobody());
+        Ok(plan)
+    }
+
+    /// Groups without a member that keep shards from leaving.
+    fn unread_by_nobody(&self) -> Vec<String> {
+        let empty = self
+            .consumer_groups
+            .iter()
+            .filter(|group| group.members == 0);
+        let holding = empty.filter(|group| {
+            self.leaving_shards
+                .iter()
+                .filter(|leaving| leaving.consumer_group == group.consumer_group)
+                .any(|leaving| leaving.unread != Some(0) || leaving.pending != Some(0))
+        });
+        let told = holding.map(|group| {
+            let name = &group.consumer_group;
+            format!("nobody reads for {name}: a shard with something left does not leave until a member has read it")
+        });
+        told.collect()
+    }
+
+    /// The plan for people.
+    pub(crate) fn text(&self, look: &Look) -> String {
+        let (stream, from, to) = (
+            &self.stream_prefix,
+            self.from_shard_count,
+            self.to_shard_count,
+        );
+        let mut text = format!(
+            "{stream}: {} now, {to} after\n",
+            many(from as usize, "shard")
+        );
+        if from == to {
+            text.push_str("Nothing would change.");
+            return text;
+        }
+        if !self.appearing_shards.is_empty() {
+            let shards = ranges(&self.appearing_shards);
+            text.push_str(&format!("appear: {shards}, empty; keys move to them, so that the order of a key holds within a shard\n"));
+        }
+        if !self.leaving_shards.is_empty() {
+            let shards: Vec<u32> = (to..from).collect();
+            let shards = ranges(&shards);
+            text.push_str(&format!(
+                "leave: {shards}, each once it is read to its end\n\n"
+            ));
+            text.push_str(&self.leaving(look));
+            text.push('\n');
+        }
+        text.push('\n');
+        text.push_str(&self.groups(look));
+        text.push_str("\n\n");
+        text.push_str(&lines("refused as it stands", &self.obstacles));
+        text.push_str(&lines("note", &self.notes));
+        let command = format!("coordctl stream scale {} {to}", word(stream));
+        text.push_str(&nothing_changed(&command));
+        text
+    }
+
+    fn leaving(&self, look: &Look) -> String {
+        let columns = vec![
+            Number("SHARD"),
+            Words("GROUP"),
+            Number("UNREAD"),
+            Number("PENDING"),
+            Words("OWNER"),
+        ];
+        let mut grid = Grid::new(columns, look.colours);
+        for leaving in &self.leaving_shards {
+            grid.row([
+                leaving.shard_index.to_string(),
+                leaving.consumer_group.clone(),
+                known(leaving.unread),
+                known(leaving.pending),
+                names(&leaving.owner_member_ids),
+            ]);
+        }
+        grid.finish()
+    }
+
+    fn groups(&self, look: &Look) -> String {
+        let columns = vec![Words("GROUP"), State("STATE"), Number("MEMBERS")];
+        let mut grid = Grid::new(columns, look.colours);
+        for group in &self.consumer_groups {
+            grid.row([
+                group.consumer_group.clone(),
+                wire(group.state),
+                group.members.to_string(),
+            ]);
+        }
+        grid.finish()
+    }
+}
+
+fn leaving(shard_index: u32, group: &Group, told: &Told) -> Leaving {
+    let offsets = told.offsets.get(&group.consumer_group);
+    let row = offsets.and_then(|of| of.shards.iter().find(|row| row.shard_index == shard_index));
+    Leaving {
+        shard_index,
+        consumer_group: group.consumer_group.clone(),
+        unread: row.and_then(|row| row.unread),
+        pending: row.and_then(|row| row.pending_count),
+        owner_member_ids: row.map_or_else(Vec::new, |row| row.owner_member_ids.clone()),
+    }
+}
+
+fn obstacles(groups: &[Group]) -> Vec<String> {
+    let under_way = groups.iter().find_map(|group| {
+        let migration = group.active_migration.as_ref()?;
+        Some(format!(
+            "{} is under way: {}",
+            migration.resharding_id,
+            change(Some(migration))
+        ))
+    });
+    under_way.into_iter().collect()
+}

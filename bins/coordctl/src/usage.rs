@@ -1,0 +1,56 @@
+//! Reads the command line, and says what is wrong with it. What it means is not known here.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+use serde_json::json;
+
+use crate::cli::{Cli, SaidOnCommandLine};
+use crate::failure::Exit;
+
+/// What was said; or, where it cannot be followed or was a question about the command line itself, how the process ends.
+pub(crate) fn parse() -> Result<(Cli, SaidOnCommandLine), ExitCode> {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let parsed = Cli::command()
+        .try_get_matches_from(&arguments)
+        .and_then(|matches| {
+            Ok((
+                Cli::from_arg_matches(&matches)?,
+                SaidOnCommandLine::read(&matches),
+            ))
+        });
+    parsed.map_err(|error| {
+        if !error.use_stderr() {
+            // Help or version; a reader that went away has had enough of it.
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        if wants_json(&arguments) {
+            let message = error.to_string();
+            let told = json!({
+                "errorCode": "USAGE",
+                "message": message.trim_end().strip_prefix("error: ").unwrap_or(&message),
+                "exitCode": Exit::Usage.number(),
+            });
+            eprintln!("{told}");
+        } else {
+            // Nothing is left to do where standard error is closed.
+            let _ = error.print();
+        }
+        Exit::Usage.into()
+    })
+}
+
+/// Whether JSON was asked for by a command line that cannot be read as a whole.
+fn wants_json(arguments: &[OsString]) -> bool {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let flags = words.windows(2);
+    let apart = flags
+        .filter(|pair| matches!(pair[0], "-o" | "--output"))
+        .any(|pair| pair[1] == "json");
+    let joined = words
+        .iter()
+        .any(|word| matches!(*word, "-ojson" | "-o=json" | "--output=json"));
+    apart || joined || std::env::var("COORDCTL_OUTPUT").is_ok_and(|format| format == "json")
+}

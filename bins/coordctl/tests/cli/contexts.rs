@@ -1,0 +1,170 @@
+//! Contexts: tokens are kept for their owner alone, sent to their coordinators alone, and never printed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use crate::support::{Coordinator, Ctl, Fake, Session};
+
+fn file(ctl: &Ctl) -> PathBuf {
+    ctl.home.path().join("coordctl/contexts.toml")
+}
+
+fn kept_token(ctl: &Ctl) -> String {
+    let text = fs::read_to_string(file(ctl)).unwrap();
+    let line = text.lines().find(|line| line.starts_with("token"));
+    line.unwrap().split('"').nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_login_is_kept_and_used_until_it_is_forgotten() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::bare(&coordinator.url);
+    let url = &coordinator.url;
+    let mut session = Session::default();
+    session.run(&ctl, "context list").await;
+    session.run(&ctl, "context show").await;
+    let login = format!("login --server {url} --user admin --password-stdin");
+    let done = ctl.fed(&login, "admin\n").await;
+    session.note(&ctl, &login, &done);
+    let token = kept_token(&ctl);
+    assert!(token.len() > 20);
+    let mut printed = String::new();
+    for line in [
+        "stream create orders --shards 2",
+        "group list",
+        "context list",
+        "context list -o json",
+        "context show",
+        "context show -o json",
+        "context use other",
+        "context use default",
+        "group list --context default",
+        "context delete default",
+        "context list",
+    ] {
+        let done = session.run(&ctl, line).await;
+        printed.push_str(&done.out);
+        printed.push_str(&done.err);
+    }
+    assert!(!printed.contains(&token), "{printed}");
+    assert!(!fs::read_to_string(file(&ctl)).unwrap().contains(&token));
+    session.compare("contexts");
+}
+
+#[tokio::test]
+async fn a_file_with_tokens_that_others_can_read_is_refused_with_what_to_do() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::bare(&coordinator.url).with("COORDCTL_PASSWORD", "admin");
+    let login = format!("login --server {} --user admin", coordinator.url);
+    ctl.run(&login).await.printed();
+    let mode = || fs::metadata(file(&ctl)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o600);
+    fs::set_permissions(file(&ctl), Permissions::from_mode(0o644)).unwrap();
+    let said = ctl.run("group list").await.failed(2);
+    assert_eq!(
+        said,
+        "coordctl: FOLDER/coordctl/contexts.toml holds tokens, and others can read or change it (its mode is 0644)\n  chmod 600 FOLDER/coordctl/contexts.toml; if somebody may have read it, log in again: coordctl login\n"
+    );
+    fs::set_permissions(file(&ctl), Permissions::from_mode(0o600)).unwrap();
+    ctl.run("group list").await.printed();
+}
+
+#[tokio::test]
+async fn a_token_is_sent_to_the_coordinators_of_its_context_and_to_no_other() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::bare(&coordinator.url).with("COORDCTL_PASSWORD", "admin");
+    ctl.run(&format!("login --server {} --user admin", coordinator.url))
+        .await
+        .printed();
+    ctl.run(&format!("group list --server {}/", coordinator.url))
+        .await
+        .printed();
+    let fake = Fake::answering(200, r#"{"groups":[]}"#).await;
+    ctl.run(&format!("group list --server {}", fake.url))
+        .await
+        .printed();
+    ctl.run(&format!(
+        "group list --server {},{}",
+        coordinator.url, fake.url
+    ))
+    .await
+    .failed(5);
+    assert!(fake.authorizations().iter().all(Option::is_none));
+}
+
+#[tokio::test]
+async fn a_context_of_another_coordinator_is_replaced_only_by_its_name() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::bare(&coordinator.url).with("COORDCTL_PASSWORD", "admin");
+    let login = format!("login --server {} --user admin", coordinator.url);
+    ctl.run(&login).await.printed();
+    let other = Coordinator::in_memory().await;
+    let elsewhere = format!("login --server {} --user admin", other.url);
+    let said = ctl.run(&elsewhere).await.failed(2);
+    assert_eq!(
+        said,
+        "coordctl: the current context `default` is for URL\n  name the context to keep the token in: --context NAME\n"
+    );
+    ctl.run(&format!("{elsewhere} --context other"))
+        .await
+        .printed();
+    // Its address and its user are known by now.
+    ctl.run("login").await.printed();
+    ctl.run("stream create letters --shards 1").await.printed();
+    assert_eq!(other.seen().await.groups.len(), 1);
+    assert_eq!(coordinator.seen().await.groups.len(), 0);
+}
+
+#[tokio::test]
+async fn a_token_that_ended_or_is_not_taken_any_more_is_named_by_its_context() {
+    let fake = Fake::answering(
+        401,
+        r#"{"status":"UNAUTHORIZED","errorCode":"UNAUTHORIZED","message":"no"}"#,
+    )
+    .await;
+    let ctl = Ctl::bare(&fake.url);
+    fs::create_dir_all(file(&ctl).parent().unwrap()).unwrap();
+    for (end, advice) in [
+        (
+            "2020-01-01T00:00:00.000Z",
+            "the token of context `a` ended N d ago: coordctl login --context a",
+        ),
+        (
+            "2120-01-01T00:00:00.000Z",
+            "the token of context `a` is not taken any more: coordctl login --context a",
+        ),
+    ] {
+        let text = format!(
+            "current = 'a'\n[contexts.a]\nservers = ['{}']\ntoken = 'secret'\nexpires-at = '{end}'\n",
+            fake.url
+        );
+        fs::write(file(&ctl), text).unwrap();
+        fs::set_permissions(file(&ctl), Permissions::from_mode(0o600)).unwrap();
+        let said = ctl.run("group list").await.failed(5);
+        assert_eq!(said, format!("coordctl: UNAUTHORIZED: no\n  {advice}\n"));
+    }
+    let who = fake.authorizations();
+    assert_eq!(
+        who,
+        [
+            Some("Bearer secret".to_owned()),
+            Some("Bearer secret".to_owned())
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_wrong_password_keeps_nothing() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::bare(&coordinator.url).with("COORDCTL_PASSWORD", "wrong");
+    let said = ctl
+        .run(&format!("login --server {} --user admin", coordinator.url))
+        .await
+        .failed(5);
+    assert!(
+        said.ends_with("\n  check the user's name and the password\n"),
+        "{said}"
+    );
+    assert!(!file(&ctl).exists());
+}
