@@ -89,6 +89,8 @@ impl Engine {
             Err(error) => {
                 if recorded.is_new_stream && matches!(error, PlaneError::ForeignKeys { .. }) {
                     self.take_back(&recorded).await;
+                } else {
+                    tracing::warn!(group = %record.id, %error, "the group stays half made: its creation is to be repeated, or the group deleted");
                 }
                 Err(error.into())
             }
