@@ -186,7 +186,7 @@ impl Engine {
         let provisioning = self.vacancy(creation, count, is_new_stream).await?;
         let id = creation.group.clone();
         // Rule G10: one that still has the change before one that is through with it.
-        let has_change = |sibling: &&GroupRecord| sibling.migration.is_some();
+        let has_change = |sibling: &&Arc<GroupRecord>| sibling.migration.is_some();
         let beside = siblings.iter().find(has_change).or(siblings.first());
         let mut record = match beside {
             Some(sibling) => GroupRecord::beside(id, sibling, provisioning),
@@ -209,7 +209,7 @@ impl Engine {
     async fn streams_to_make(&self, creation: &Creation) -> Result<ShardSet, EngineError> {
         let found = self.store().load(&creation.group, None).await?;
         let siblings = self.siblings(creation).await?;
-        let known = found.iter().map(|found| &*found.record).chain(&siblings);
+        let known = found.iter().map(|found| &found.record).chain(&siblings);
         let mut shards: Vec<ShardIndex> = Vec::new();
         for record in known {
             shards.extend(streams_of(record).iter());
@@ -222,7 +222,7 @@ impl Engine {
     }
 
     /// The other groups of the stream.
-    async fn siblings(&self, creation: &Creation) -> Result<Vec<GroupRecord>, EngineError> {
+    async fn siblings(&self, creation: &Creation) -> Result<Vec<Arc<GroupRecord>>, EngineError> {
         let mut records = self.records_of_stream(&creation.group.stream).await?;
         records.retain(|record| record.id != creation.group);
         Ok(records)
