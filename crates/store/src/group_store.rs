@@ -8,7 +8,9 @@ use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use coordinator_core::write::Write;
 
-use crate::{CommitError, CreateError, Etag, MemberProgress, Snapshot, Stamp, StoreError};
+use crate::{
+    AuditSink, CommitError, CreateError, Etag, MemberProgress, Snapshot, Stamp, StoreError,
+};
 
 /// The right to change one group, for a limited time. The store may forget it after a crash of its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,4 +220,9 @@ pub trait GroupStore: Send + Sync {
     /// # Errors
     /// [`StoreError`] says why not.
     async fn check_ready(&self) -> Result<(), StoreError>;
+
+    /// Where events are kept, if the store does that.
+    fn audit(&self) -> Option<&dyn AuditSink> {
+        None
+    }
 }

@@ -7,8 +7,9 @@ use coordinator_core::names::{GroupId, MemberId};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use store::{
-    Begun, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError, GroupLock,
-    GroupStore, MemberProgress, Page, PageCursor, Renewal, Renewed, Snapshot, Stamp, StoreError,
+    AuditSink, Begun, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError,
+    GroupLock, GroupStore, MemberProgress, Page, PageCursor, Renewal, Renewed, Snapshot, Stamp,
+    StoreError,
 };
 
 use super::RedisStore;
@@ -78,6 +79,10 @@ impl GroupStore for RedisStore {
 
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.ready().await
+    }
+
+    fn audit(&self) -> Option<&dyn AuditSink> {
+        Some(self)
     }
 }
 
