@@ -95,6 +95,19 @@ pub(crate) fn state_conflict(operation: &'static str) {
     counter!("redis_stream_coord_state_conflict_total", "operation" => operation).increment(1);
 }
 
+/// A change of a shard count was asked for.
+pub(crate) fn scale_request(is_refused: bool) {
+    counter!("redis_stream_coord_scale_request_total").increment(1);
+    if is_refused {
+        counter!("redis_stream_coord_scale_request_failed_total").increment(1);
+    }
+}
+
+/// An audit event could not be kept where the store keeps them.
+pub(crate) fn audit_failed() {
+    counter!("redis_stream_coord_audit_failed_total").increment(1);
+}
+
 /// A producer asked for the routing.
 pub(crate) fn producer_routing(status: u16) {
     counter!("redis_stream_coord_producer_routing_request_total", "status" => status.to_string())

@@ -17,6 +17,7 @@ use tower::ServiceExt as _;
 
 use crate::config::{ConfigError, ServerConfig};
 use crate::engine::{Deps, Engine};
+use crate::http::Peer;
 use crate::{http, metrics};
 
 /// Why a server did not start.
@@ -95,7 +96,7 @@ async fn accept(
 ) {
     let connections = Arc::new(Semaphore::new(config.limits.connections));
     while let Ok(permit) = Arc::clone(&connections).acquire_owned().await {
-        let (stream, peer) = match listener.accept().await {
+        let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, mostly: they come back when connections end.
@@ -104,20 +105,28 @@ async fn accept(
                 continue;
             }
         };
+        let peer = Peer::new(address);
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%peer, %error, "answers may be delayed");
+            tracing::debug!(peer = %address, %error, "answers may be delayed");
         }
+        let of_request = peer.clone();
         let service = app
             .clone()
-            .map_request(|request: Request<Incoming>| request.map(Body::new));
+            .map_request(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(of_request.clone());
+                request.map(Body::new)
+            });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(config.limits.header_timeout)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%peer, %error, "connection ended");
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    tracing::debug!(peer = %address, %error, "connection ended");
+                },
+                () = peer.is_cut() => tracing::debug!(peer = %address, "connection cut"),
             }
             drop(permit);
         });

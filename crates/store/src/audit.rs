@@ -11,8 +11,8 @@ pub const AUDIT_CAP: usize = 1_000;
 /// An event to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// The group that it is about, as it was named: it need not exist.
-    pub group: GroupId,
+    /// The group that it is about, as it was named: it need not exist. None where what was named can't be the name of one.
+    pub group: Option<GroupId>,
     /// Whether the caller proved who it is. Events of others are kept apart, so that nobody without credentials can push out what others did.
     pub is_proved: bool,
     /// The event.

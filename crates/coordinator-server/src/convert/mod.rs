@@ -6,6 +6,8 @@ mod member;
 mod migration;
 mod offsets;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use coordinator_core::names::{
     ConsumerGroup, GroupId, MAX_NAME_BYTES, MemberId, NameError, StreamPrefix,
 };
@@ -62,6 +64,13 @@ fn bounded(field: &'static str, text: &str) -> Result<(), BadName> {
 
 pub(crate) fn iso(time: Timestamp) -> IsoTimestamp {
     IsoTimestamp::from_millis(i64::try_from(time.as_ms()).unwrap_or(i64::MAX))
+}
+
+/// The time now, by this coordinator's clock. No decision uses it.
+pub(crate) fn now() -> IsoTimestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let ms = since.unwrap_or_default().as_millis();
+    IsoTimestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX))
 }
 
 fn shard_ids(shards: &ShardSet) -> Vec<ShardId> {

@@ -26,7 +26,7 @@ use std::time::Duration;
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
 use coordinator_core::time::Millis;
-use store::{ChangeFeed, GroupStore, ShardPlane};
+use store::{AuditSink, ChangeFeed, GroupStore, ShardPlane};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -160,6 +160,16 @@ impl Engine {
     /// Resolves when the engine is stopped or about to be.
     pub(crate) async fn stopped(&self) {
         self.0.stop.cancelled().await;
+    }
+
+    /// The store, for what is about no group's record.
+    pub(crate) fn shared_store(&self) -> Arc<dyn GroupStore> {
+        Arc::clone(&self.0.deps.store)
+    }
+
+    /// Where events are kept, if the store does that.
+    pub(crate) fn audit(&self) -> Option<&dyn AuditSink> {
+        self.store().audit()
     }
 
     fn store(&self) -> &dyn GroupStore {

@@ -4,6 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use protocol::{ErrorCode, Role};
 
+use super::audit::note_caller;
 use super::{ApiError, App};
 use crate::auth::{AuthError, Principal};
 
@@ -21,6 +22,7 @@ fn demand(parts: &Parts, app: &App, role: Role) -> Result<Principal, ApiError> {
         .authenticator()
         .principal(&parts.headers)?
         .ok_or(AuthError::Missing)?;
+    note_caller(parts, &principal);
     if principal.may(role) {
         return Ok(principal);
     }

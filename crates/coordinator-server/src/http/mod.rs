@@ -1,9 +1,11 @@
 //! The HTTP face: routes, access, bodies and errors. Decides nothing about groups.
 
 mod access;
+mod audit;
 mod body;
 mod error;
 mod path;
+mod peer;
 mod router;
 mod routes;
 
@@ -11,11 +13,13 @@ use std::sync::Arc;
 
 use axum::Router;
 
+use crate::audit::Auditor;
 use crate::auth::Authenticator;
 use crate::config::ServerConfig;
 use crate::engine::Engine;
 
 pub(crate) use error::ApiError;
+pub(crate) use peer::Peer;
 
 /// What every route works with.
 #[derive(Clone)]
@@ -25,15 +29,18 @@ struct Parts {
     engine: Engine,
     config: Arc<ServerConfig>,
     authenticator: Authenticator,
+    auditor: Auditor,
 }
 
 /// The router of a coordinator.
 pub(crate) fn app(engine: Engine, config: Arc<ServerConfig>) -> Router {
     let authenticator = Authenticator::new(&config);
+    let auditor = Auditor::new(engine.shared_store());
     router::router(App(Arc::new(Parts {
         engine,
         config,
         authenticator,
+        auditor,
     })))
 }
 
@@ -44,6 +51,10 @@ impl App {
 
     fn config(&self) -> &ServerConfig {
         &self.0.config
+    }
+
+    fn auditor(&self) -> &Auditor {
+        &self.0.auditor
     }
 
     fn authenticator(&self) -> &Authenticator {

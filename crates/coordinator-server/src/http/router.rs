@@ -11,7 +11,10 @@ use axum::routing::{get, post};
 use protocol::ErrorCode;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::routes::{auth, groups, members, migrations, monitoring, probes, shards, streams};
+use super::audit as auditing;
+use super::routes::{
+    audit, auth, groups, members, migrations, monitoring, probes, shards, streams,
+};
 use super::{ApiError, App};
 use crate::metrics;
 
@@ -51,6 +54,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/monitoring/health", get(monitoring::health))
         .route("/monitoring/session", get(monitoring::session))
         .route("/monitoring/compatibility", get(monitoring::compatibility))
+        .route("/monitoring/audit", get(audit::list))
         .route("/monitoring/groups", get(monitoring::groups))
         .route(
             "/monitoring/streams/{stream}/groups/{group}",
@@ -84,6 +88,7 @@ pub(super) fn router(app: App) -> Router {
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(app.clone(), auditing::audit))
         .layer(middleware::from_fn(measure))
         .with_state(app)
 }

@@ -14,8 +14,11 @@ impl AuditSink for RedisStore {
             return self.keep_event(&[&list], &entry.event).await;
         }
         let fleet = self.keys.fleet_audit();
-        let of_group = self.keys.of(&entry.group);
         let fleet = [fleet.as_str()];
+        let Some(group) = &entry.group else {
+            return self.keep_event(&fleet, &entry.event).await;
+        };
+        let of_group = self.keys.of(group);
         let group = [of_group.audit.as_str(), of_group.metadata.as_str()];
         // They may be in different slots; one that can't be written does not keep the other from it.
         let (fleet, group) = tokio::join!(

@@ -24,12 +24,10 @@ impl Audit {
             return push(&mut self.unproved, &entry.event);
         }
         push(&mut self.fleet, &entry.event);
+        let Some(group) = &entry.group else { return };
         if group_exists {
-            push(
-                self.groups.entry(entry.group.clone()).or_default(),
-                &entry.event,
-            );
-        } else if let Some(events) = self.groups.get_mut(&entry.group) {
+            push(self.groups.entry(group.clone()).or_default(), &entry.event);
+        } else if let Some(events) = self.groups.get_mut(group) {
             push(events, &entry.event);
         }
     }
@@ -54,7 +52,8 @@ fn push(events: &mut Events, event: &str) {
 impl AuditSink for MemoryStore {
     async fn record(&self, entry: &AuditEntry) -> Result<(), StoreError> {
         let mut state = self.state();
-        let exists = state.groups.contains_key(&entry.group);
+        let group = entry.group.as_ref();
+        let exists = group.is_some_and(|group| state.groups.contains_key(group));
         state.audit.record(entry, exists);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::{AUDIT_CAP, AuditEntry, AuditFilter};
 
 async fn record(scene: &Scene, group: &GroupId, is_proved: bool, event: &str) {
     let entry = AuditEntry {
-        group: group.clone(),
+        group: Some(group.clone()),
         is_proved,
         event: event.to_owned(),
     };
