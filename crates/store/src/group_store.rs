@@ -1,6 +1,7 @@
 //! The store of group records: begin, commit, renew, create, remove, and a directory of all groups.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId};
@@ -222,7 +223,7 @@ pub trait GroupStore: Send + Sync {
     async fn check_ready(&self) -> Result<(), StoreError>;
 
     /// Where events are kept, if the store does that.
-    fn audit(&self) -> Option<&dyn AuditSink> {
+    fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {
         None
     }
 }

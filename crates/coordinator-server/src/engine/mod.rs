@@ -162,14 +162,9 @@ impl Engine {
         self.0.stop.cancelled().await;
     }
 
-    /// The store, for what is about no group's record.
-    pub(crate) fn shared_store(&self) -> Arc<dyn GroupStore> {
-        Arc::clone(&self.0.deps.store)
-    }
-
     /// Where events are kept, if the store does that.
-    pub(crate) fn audit(&self) -> Option<&dyn AuditSink> {
-        self.store().audit()
+    pub(crate) fn audit(&self) -> Option<Arc<dyn AuditSink>> {
+        Arc::clone(&self.0.deps.store).audit()
     }
 
     fn store(&self) -> &dyn GroupStore {

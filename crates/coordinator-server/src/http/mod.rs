@@ -35,7 +35,7 @@ struct Parts {
 /// The router of a coordinator.
 pub(crate) fn app(engine: Engine, config: Arc<ServerConfig>) -> Router {
     let authenticator = Authenticator::new(&config);
-    let auditor = Auditor::new(engine.shared_store());
+    let auditor = Auditor::new(engine.audit());
     router::router(App(Arc::new(Parts {
         engine,
         config,

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod plane;
+pub mod redis;
 pub mod resharding;
 pub mod unlucky;
 

@@ -1,6 +1,7 @@
 //! The store's traits on Redis; what each step does stands in the files beside this one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId};
@@ -81,7 +82,7 @@ impl GroupStore for RedisStore {
         self.ready().await
     }
 
-    fn audit(&self) -> Option<&dyn AuditSink> {
+    fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {
         Some(self)
     }
 }

@@ -274,7 +274,7 @@ impl GroupStore for MemoryStore {
         Ok(())
     }
 
-    fn audit(&self) -> Option<&dyn AuditSink> {
+    fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {
         Some(self)
     }
 }

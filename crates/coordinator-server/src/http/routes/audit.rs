@@ -44,7 +44,7 @@ pub(in crate::http) async fn list(
     let Some(sink) = app.engine().audit() else {
         return Ok(Json(AuditEvents::default()));
     };
-    let mut events = read(sink, places, most).await?;
+    let mut events = read(&*sink, places, most).await?;
     events.retain(|event| stream.is_none() || event.stream_prefix == stream);
     // Newest first; those of the same millisecond stay as they were found.
     events.sort_by_key(|event| Reverse(event.timestamp));
