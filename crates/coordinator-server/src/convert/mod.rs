@@ -1,5 +1,7 @@
 //! Where the wire and the core meet. Neither knows the other.
 
+mod consumption;
+mod grafana;
 mod group;
 mod heartbeat;
 mod member;
@@ -16,6 +18,10 @@ use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
 use protocol::{IsoTimestamp, ShardId};
 
+pub(crate) use consumption::consumption;
+pub(crate) use grafana::{
+    assignment_rows, group_row, last_acked, member_rows, message_row, option, shard_rows,
+};
 pub(crate) use group::{group, routing};
 pub(crate) use heartbeat::{request, response, retry_response};
 pub(crate) use member::{assignments, members};
@@ -68,7 +74,12 @@ pub(crate) fn iso(time: Timestamp) -> IsoTimestamp {
 
 /// The time now, by this coordinator's clock. No decision uses it.
 pub(crate) fn now() -> IsoTimestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    of_clock(SystemTime::now())
+}
+
+/// A time of this coordinator's clock.
+pub(crate) fn of_clock(time: SystemTime) -> IsoTimestamp {
+    let since = time.duration_since(UNIX_EPOCH);
     let ms = since.unwrap_or_default().as_millis();
     IsoTimestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX))
 }

@@ -13,11 +13,11 @@ use store::{EntryId, Message, PlaneError, StreamOffsets};
 /// Where the streams of a group stand.
 pub(crate) fn offsets(
     group: &Group,
-    rows: Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)>,
+    rows: &[(ShardIndex, Result<StreamOffsets, PlaneError>)],
 ) -> Offsets {
     let shards: Vec<ShardOffsets> = rows
-        .into_iter()
-        .map(|(shard, found)| row(group, shard, found))
+        .iter()
+        .map(|(shard, found)| row(group, *shard, found))
         .collect();
     // Of a part of the shards no sum is told: it would look like one of all (case C04).
     let sum = |of: fn(&ShardOffsets) -> Option<u64>| -> Option<u64> { shards.iter().map(of).sum() };
@@ -37,12 +37,16 @@ pub(crate) fn offsets(
     }
 }
 
-fn row(group: &Group, shard: ShardIndex, found: Result<StreamOffsets, PlaneError>) -> ShardOffsets {
+fn row(
+    group: &Group,
+    shard: ShardIndex,
+    found: &Result<StreamOffsets, PlaneError>,
+) -> ShardOffsets {
     let key = stream_key(group.record().id.stream.as_str(), shard.get());
     let (found, problem) = match found {
         Ok(found) => {
-            let problem = problem_of(&found, group);
-            (found, problem)
+            let problem = problem_of(found, group);
+            (found.clone(), problem)
         }
         Err(error) => (StreamOffsets::default(), Some(error.to_string())),
     };

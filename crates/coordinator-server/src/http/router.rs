@@ -65,6 +65,10 @@ pub(super) fn router(app: App) -> Router {
             get(monitoring::members),
         )
         .route(
+            "/monitoring/streams/{stream}/groups/{group}/consumption",
+            get(monitoring::consumption),
+        )
+        .route(
             "/monitoring/streams/{stream}/groups/{group}/assignments",
             get(monitoring::assignments),
         )
