@@ -133,6 +133,7 @@ async fn accept(
                 },
                 () = peer.is_cut() => tracing::debug!(peer = %address, "connection cut"),
             }
+            peer.note_end();
             drop(permit);
         });
     }

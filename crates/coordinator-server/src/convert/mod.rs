@@ -22,11 +22,11 @@ pub(crate) use consumption::consumption;
 pub(crate) use grafana::{
     assignment_rows, group_row, last_acked, member_rows, message_row, option, shard_rows,
 };
-pub(crate) use group::{group, routing};
+pub(crate) use group::{group, group_changed, routing};
 pub(crate) use heartbeat::{request, response, retry_response};
 pub(crate) use member::{assignments, members};
 pub(crate) use migration::{migration_of, migrations, nothing_to_change};
-pub(crate) use offsets::{messages, offsets};
+pub(crate) use offsets::{messages, offsets, unknown_offsets};
 
 /// A name of the wire that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

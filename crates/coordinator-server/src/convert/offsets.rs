@@ -37,6 +37,26 @@ pub(crate) fn offsets(
     }
 }
 
+/// What is told of the streams of a group that could not be looked at.
+pub(crate) fn unknown_offsets(group: &Group, problem: &str) -> Offsets {
+    let unknown = |shard: ShardIndex| {
+        let reason = problem.to_owned();
+        let error = PlaneError::Failed {
+            reason,
+            retryable: true,
+            source: None,
+        };
+        (shard, Err(error))
+    };
+    let streams = crate::engine::streams(group);
+    let rows: Vec<_> = streams.iter().map(unknown).collect();
+    let mut offsets = offsets(group, &rows);
+    for shard in &mut offsets.shards {
+        shard.problem = Some(problem.to_owned());
+    }
+    offsets
+}
+
 fn row(
     group: &Group,
     shard: ShardIndex,

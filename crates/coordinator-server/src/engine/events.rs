@@ -51,9 +51,15 @@ impl EventLog {
         self.last.send_modify(|last| *last += 1);
     }
 
-    /// What tells this process' numbers from those of others.
-    pub(super) fn epoch(&self) -> &str {
-        &self.epoch
+    /// What an event is called.
+    pub(super) fn id(&self, number: u64) -> String {
+        format!("{}-{number}", self.epoch)
+    }
+
+    /// The number of an event of this process; none where it is another's, or no event's.
+    pub(super) fn number(&self, id: &str) -> Option<u64> {
+        let (epoch, number) = id.rsplit_once('-')?;
+        (epoch == self.epoch).then(|| number.parse().ok()).flatten()
     }
 
     /// The number of the last event; 0 before the first.
@@ -124,6 +130,17 @@ mod tests {
         assert_eq!(log.after(9), Err(Missed));
         assert_eq!(log.after(u64::MAX), Err(Missed));
         assert_eq!(log.lock().len(), KEPT);
+        assert_eq!(log.number(&log.id(7)), Some(7));
+        for id in [
+            "",
+            "7",
+            "-7",
+            "other-7",
+            &EventLog::default().id(7),
+            &format!("{}-x", log.epoch),
+        ] {
+            assert_eq!(log.number(id), None, "{id}");
+        }
     }
 
     #[tokio::test]

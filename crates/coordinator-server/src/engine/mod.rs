@@ -40,7 +40,7 @@ pub(crate) use create::Creation;
 pub(crate) use error::EngineError;
 pub(crate) use events::{GroupNews, Missed};
 pub(crate) use group_task::HeartbeatOutcome;
-pub(crate) use looks::{Reported, ShardLooks, Standing, seen};
+pub(crate) use looks::{Reported, Standing, seen};
 pub(crate) use sampler::Sample;
 pub(crate) use scale::Scaled;
 pub(crate) use shards::streams;
@@ -199,6 +199,34 @@ impl Engine {
     /// What this coordinator last saw of each group, in the order of their names.
     pub(crate) fn views(&self) -> Vec<View> {
         self.0.views.all()
+    }
+
+    /// Every group as news, and the number of the last event that it is as new as.
+    pub(crate) fn present_groups(&self) -> (u64, Vec<GroupNews>) {
+        self.0.views.present()
+    }
+
+    /// The event after the one of a number; none while there is none yet.
+    ///
+    /// # Errors
+    /// [`Missed`]: it is not kept any more, or the number is none that was given.
+    pub(crate) fn event_after(&self, number: u64) -> Result<Option<(u64, GroupNews)>, Missed> {
+        self.0.views.events.after(number)
+    }
+
+    /// Resolves once there is an event after the one of a number.
+    pub(crate) async fn wait_for_event(&self, number: u64) {
+        self.0.views.events.wait_after(number).await;
+    }
+
+    /// What an event is called.
+    pub(crate) fn event_id(&self, number: u64) -> String {
+        self.0.views.events.id(number)
+    }
+
+    /// The number of an event of this process; none where it is another's, or no event's.
+    pub(crate) fn event_number(&self, id: &str) -> Option<u64> {
+        self.0.views.events.number(id)
     }
 
     /// The store's time, as far as one can tell without asking. None before it was ever asked.

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Peer {
     address: SocketAddr,
     cut: CancellationToken,
+    gone: CancellationToken,
 }
 
 impl Peer {
@@ -16,6 +17,7 @@ impl Peer {
         Self {
             address,
             cut: CancellationToken::new(),
+            gone: CancellationToken::new(),
         }
     }
 
@@ -32,5 +34,15 @@ impl Peer {
     /// Resolves when it is to be ended.
     pub(crate) async fn is_cut(&self) {
         self.cut.cancelled().await;
+    }
+
+    /// It has ended.
+    pub(crate) fn note_end(&self) {
+        self.gone.cancel();
+    }
+
+    /// Resolves when it has ended.
+    pub(crate) async fn is_gone(&self) {
+        self.gone.cancelled().await;
     }
 }

@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::audit as auditing;
 use super::routes::{
-    audit, auth, groups, members, migrations, monitoring, probes, shards, streams,
+    audit, auth, events, grafana, groups, members, migrations, monitoring, probes, shards, streams,
 };
 use super::{ApiError, App};
 use crate::metrics;
@@ -55,6 +55,8 @@ pub(super) fn router(app: App) -> Router {
         .route("/monitoring/session", get(monitoring::session))
         .route("/monitoring/compatibility", get(monitoring::compatibility))
         .route("/monitoring/audit", get(audit::list))
+        .route("/monitoring/events", get(events::listen))
+        .merge(dashboards())
         .route("/monitoring/groups", get(monitoring::groups))
         .route(
             "/monitoring/streams/{stream}/groups/{group}",
@@ -95,6 +97,28 @@ pub(super) fn router(app: App) -> Router {
         .layer(middleware::from_fn_with_state(app.clone(), auditing::audit))
         .layer(middleware::from_fn(measure))
         .with_state(app)
+}
+
+/// Rows and choices for dashboards.
+fn dashboards() -> Router<App> {
+    Router::new()
+        .route("/monitoring/grafana/groups", get(grafana::groups))
+        .route("/monitoring/grafana/members", get(grafana::members))
+        .route("/monitoring/grafana/shards", get(grafana::shards))
+        .route("/monitoring/grafana/assignments", get(grafana::assignments))
+        .route("/monitoring/grafana/messages", get(grafana::messages))
+        .route(
+            "/monitoring/grafana/options/streams",
+            get(grafana::stream_options),
+        )
+        .route(
+            "/monitoring/grafana/options/consumer-groups",
+            get(grafana::group_options),
+        )
+        .route(
+            "/monitoring/grafana/options/shards",
+            get(grafana::shard_options),
+        )
 }
 
 async fn unknown_route(request: Request) -> ApiError {

@@ -68,8 +68,8 @@ fn gather(engine: &Engine) -> Vec<GroupNow> {
     let samples = engine.samples();
     let patience = engine.sampling_interval() * ROUNDS;
     let now = engine.store_time();
-    let views = engine.views().into_iter();
-    let all = views.filter_map(|view| {
+    let views = engine.views();
+    let all = views.iter().filter_map(|view| {
         let sample = samples.get(&view.record.id);
         group_now(view, sample, patience, *engine.settings(), now)
     });
@@ -77,7 +77,7 @@ fn gather(engine: &Engine) -> Vec<GroupNow> {
 }
 
 fn group_now(
-    view: View,
+    view: &View,
     sample: Option<&Sample>,
     patience: Duration,
     settings: Settings,

@@ -2,6 +2,8 @@
 
 pub(super) mod audit;
 pub(super) mod auth;
+pub(super) mod events;
+pub(super) mod grafana;
 pub(super) mod groups;
 pub(super) mod members;
 pub(super) mod migrations;
