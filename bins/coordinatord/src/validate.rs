@@ -250,6 +250,10 @@ mod tests {
             valid.server.settings.drain_proof(),
             server.settings.drain_proof()
         );
+        assert_eq!(
+            valid.server.shard_sampling_interval,
+            server.shard_sampling_interval
+        );
         assert_eq!(valid.provisioning, StreamProvisioning::default());
     }
 

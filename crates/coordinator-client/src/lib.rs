@@ -26,6 +26,7 @@ mod path;
 mod transport;
 
 pub use builder::{BuildError, ClientBuilder};
+pub use calls::{Event, Events};
 pub use client::CoordinatorClient;
 pub use credentials::Credentials;
 pub use error::ClientError;

@@ -5,6 +5,7 @@ mod support;
 
 use std::time::Duration;
 
+use coordinator_client::Event as Told;
 use protocol::{GroupChanged, GroupState};
 use reqwest::Response;
 use serde_json::Value;
@@ -198,6 +199,33 @@ async fn the_last_event_is_the_end_and_nobody_holds_it_up() {
         "{:?}",
         started.elapsed()
     );
+}
+
+/// The typed client reads the same, and goes on where it was.
+#[tokio::test]
+async fn the_client_listens_and_goes_on() {
+    let mut server = Server::start().await;
+    server.create("orders", 2).await;
+    let mut events = server.client.events(None).await.unwrap();
+    assert_eq!(events.next().await.unwrap(), Some(Told::Reset));
+    let Some(Told::Group(change)) = events.next().await.unwrap() else {
+        panic!("the group is told of");
+    };
+    assert_eq!(change.state, Some(GroupState::Empty));
+    let known = events.last_id().unwrap().to_owned();
+    drop(events);
+    server.beat("orders", &heartbeat("m", 0, 0)).await;
+    let mut events = server.client.events(Some(&known)).await.unwrap();
+    let Some(Told::Group(change)) = events.next().await.unwrap() else {
+        panic!("nothing is told anew");
+    };
+    assert_eq!(change.state, Some(GroupState::Reconciling));
+    server.terminate();
+    let mut told = Vec::new();
+    while let Some(event) = events.next().await.unwrap() {
+        told.push(event);
+    }
+    assert_eq!(told.last(), Some(&Told::End));
 }
 
 #[tokio::test]

@@ -15,6 +15,9 @@ use super::{Engine, EngineError};
 /// The most groups that are looked at in a second.
 const GROUPS_PER_SECOND: u32 = 100;
 
+/// No round begins sooner after the one before.
+const SHORTEST: Duration = Duration::from_millis(100);
+
 /// What was last found of one group.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
@@ -50,7 +53,7 @@ pub(super) async fn run(engine: Engine) {
     if period.is_zero() {
         return;
     }
-    let mut rounds = interval(period);
+    let mut rounds = interval(period.max(SHORTEST));
     rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let round = async {
