@@ -156,6 +156,7 @@ mod tests {
         futures_util::future::join_all(many.collect::<Vec<_>>()).await;
         assert_eq!(slow.0.load(Ordering::SeqCst), AT_ONCE);
         // What never ended is given up, and there is room again.
+        // waits: the clock is the test's, and it is the time that is tested
         tokio::time::sleep(GIVE_UP).await;
         auditor.keep(&event(), None).await;
         assert_eq!(slow.0.load(Ordering::SeqCst), AT_ONCE + 1);

@@ -103,6 +103,7 @@ mod tests {
 
     async fn ask(reads: &SharedReads<u32, usize>, key: u32, count: &AtomicUsize) -> usize {
         let read = || async {
+            // waits: the clock is the test's; a read takes that long
             tokio::time::sleep(SECOND / 2).await;
             let count = count.fetch_add(1, Ordering::SeqCst);
             if key == 0 {
