@@ -10,7 +10,7 @@ use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use store::{EntryId, MemberProgress, ShardProgress, StreamOffsets};
 
-use super::text::{self, labels, with};
+use super::text::{self, Family, labels, with};
 use super::{consumers, groups, members, shards};
 use crate::engine::{self, Engine, Sample, Tally, View};
 
@@ -51,17 +51,70 @@ pub(super) struct ShardNow {
     pub(super) last_acked: Option<EntryId>,
 }
 
-/// The text, a family at a time: it can be large, and is never there as a whole.
+/// How many groups a part of the text is about.
+const PART: usize = 32;
+
+/// The text, a part at a time: it can be large, and is never there as a whole.
 pub(crate) fn families(engine: &Engine) -> impl Iterator<Item = String> + Send + 'static {
-    let all = gather(engine);
     let families = groups::FAMILIES
         .iter()
         .chain(members::FAMILIES)
         .chain(consumers::FAMILIES)
         .chain(shards::FAMILIES);
-    families
-        .map(move |family| text::family(family, &all))
-        .filter(|text| !text.is_empty())
+    Parts {
+        all: gather(engine),
+        families: families.collect::<Vec<_>>().into_iter(),
+        current: None,
+    }
+}
+
+/// The text that is still to be told.
+struct Parts {
+    all: Vec<GroupNow>,
+    families: std::vec::IntoIter<&'static Family<GroupNow>>,
+    current: Option<Current>,
+}
+
+/// The family that is being told.
+struct Current {
+    family: &'static Family<GroupNow>,
+    /// How many groups it has been told of.
+    groups: usize,
+    /// Whether a series of it was told: before the first one stands what it means.
+    has_head: bool,
+}
+
+impl Iterator for Parts {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        loop {
+            if self.current.is_none() {
+                self.current = Some(Current {
+                    family: self.families.next()?,
+                    groups: 0,
+                    has_head: false,
+                });
+            }
+            let current = self.current.as_mut()?;
+            let rest = &self.all[current.groups..];
+            if rest.is_empty() {
+                self.current = None;
+                continue;
+            }
+            let some = &rest[..rest.len().min(PART)];
+            current.groups += some.len();
+            let body = text::body(current.family, some);
+            if body.is_empty() {
+                continue;
+            }
+            if current.has_head {
+                return Some(body);
+            }
+            current.has_head = true;
+            return Some(text::head(current.family) + &body);
+        }
+    }
 }
 
 fn gather(engine: &Engine) -> Vec<GroupNow> {

@@ -5,6 +5,9 @@ use std::fmt::{Display, Write};
 /// What every name begins with.
 const PREFIX: &str = "redis_stream_coord_";
 
+/// About how much text is made at once: it stays where the processor has it at hand.
+const PART: usize = 64 * 1024;
+
 /// How a number behaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
@@ -54,29 +57,27 @@ impl Series<'_> {
     }
 }
 
-/// A whole family; empty where it has no series.
-pub(super) fn family<T>(family: &Family<T>, all: &[T]) -> String {
-    let mut text = String::new();
+/// The series of some of those that a family is about; empty where there are none.
+pub(super) fn body<T>(family: &Family<T>, some: &[T]) -> String {
+    let mut text = String::with_capacity(PART);
+    let mut series = Series {
+        name: family.name,
+        text: &mut text,
+    };
+    for one in some {
+        (family.write)(one, &mut series);
+    }
+    text
+}
+
+/// What stands before the first series of a family.
+pub(super) fn head<T>(family: &Family<T>) -> String {
     let kind = match family.kind {
         Kind::Gauge => "gauge",
         Kind::Counter => "counter",
     };
     let (name, help) = (family.name, family.help);
-    // Writing to a text does not fail.
-    let _ = writeln!(text, "# HELP {PREFIX}{name} {help}");
-    let _ = writeln!(text, "# TYPE {PREFIX}{name} {kind}");
-    let head = text.len();
-    let mut series = Series {
-        name,
-        text: &mut text,
-    };
-    for one in all {
-        (family.write)(one, &mut series);
-    }
-    if text.len() == head {
-        text.clear();
-    }
-    text
+    format!("# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}\n")
 }
 
 /// Labels, their values escaped.
@@ -123,17 +124,15 @@ mod tests {
 
     #[test]
     fn label_values_are_escaped_and_head_lines_come_once() {
-        let text = family(
-            &FAMILY,
-            &[
-                "plain",
-                "qu\"ote",
-                "back\\slash",
-                "two\nlines",
-                "unknown",
-                "grüße",
-            ],
-        );
+        let values = [
+            "plain",
+            "qu\"ote",
+            "back\\slash",
+            "two\nlines",
+            "unknown",
+            "grüße",
+        ];
+        let text = head(&FAMILY) + &body(&FAMILY, &values);
         let expected = r#"# HELP redis_stream_coord_shard_lag Not delivered yet.
 # TYPE redis_stream_coord_shard_lag gauge
 redis_stream_coord_shard_lag{a="plain",b="1"} 7
@@ -143,6 +142,6 @@ redis_stream_coord_shard_lag{a="two\nlines",b="1"} 7
 redis_stream_coord_shard_lag{a="grüße",b="1"} 7
 "#;
         assert_eq!(text, expected);
-        assert_eq!(family(&FAMILY, &["unknown"]), "", "no head without a body");
+        assert_eq!(body(&FAMILY, &["unknown"]), "");
     }
 }
