@@ -160,7 +160,13 @@ async fn the_numbers_and_labels_are_those_of_the_page() {
         let mut last = request.lock().await;
         let answer = server.beat("orders", &last).await;
         *last = working(obey(&answer));
-        shown(&scrape(&server).await) == expected
+        let text = scrape(&server).await;
+        // Migrations are looked at, and shards are sampled, in their own time.
+        let is_open =
+            value(&text, "migration_shards_open", &[("condition", "UNREAD")]) == Some(1.0);
+        let is_sampled = value(&text, "shard_lag", &[("shard_index", "1")]) == Some(1.0);
+        let is_reported = value(&text, "member_active_workers", &[("member_id", "m")]).is_some();
+        is_open && is_sampled && is_reported && shown(&text) == expected
     };
     let outcome = wait_until_async(PATIENCE, complete).await;
     let text = scrape(&server).await;
