@@ -116,6 +116,15 @@ pub(crate) struct Cli {
     #[serde(skip_serializing_if = "Option::is_none")]
     retired_stream_retention: Option<HumanDuration>,
 
+    /// How often the shard streams of all groups are looked at for the metrics; one coordinator of several is enough, 0s switches it off in the others [default: 15s]
+    #[arg(
+        long,
+        env = "COORDINATORD_SHARD_SAMPLING_INTERVAL",
+        value_name = "DURATION"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard_sampling_interval: Option<HumanDuration>,
+
     /// Name of the user that may do everything [default: admin]
     #[arg(long, env = "COORDINATORD_ADMIN_USERNAME", value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]

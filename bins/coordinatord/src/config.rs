@@ -81,6 +81,7 @@ pub(crate) struct Config {
     pub(crate) routing_lease: HumanDuration,
     pub(crate) drain_proof: Proof,
     pub(crate) retired_stream_retention: HumanDuration,
+    pub(crate) shard_sampling_interval: HumanDuration,
     pub(crate) admin_username: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) admin_password: Option<String>,
@@ -125,6 +126,7 @@ impl Default for Config {
             routing_lease: HumanDuration::from_secs(10),
             drain_proof: Proof::Lag,
             retired_stream_retention: HumanDuration::from_secs(3_600),
+            shard_sampling_interval: HumanDuration::from_secs(15),
             admin_username: coordinator_server::DEFAULT_ADMIN_USERNAME.to_owned(),
             admin_password: None,
             admin_password_hash: None,

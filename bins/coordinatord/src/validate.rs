@@ -22,6 +22,9 @@ const MAX_RETENTION: HumanDuration = HumanDuration::from_secs(315_576_000);
 /// A day: for as long as the routing lease, a shard that leaves stays open to exact publishing.
 const MAX_ROUTING_LEASE: HumanDuration = HumanDuration::from_secs(86_400);
 
+/// A day: numbers that are older say nothing.
+const MAX_SAMPLING: HumanDuration = HumanDuration::from_secs(86_400);
+
 /// A configuration that can work.
 #[derive(Debug)]
 pub(crate) struct Valid {
@@ -156,6 +159,11 @@ fn check_times(config: &Config) -> Result<(), Invalid> {
     for (setting, value, most) in [
         ("routing-lease", config.routing_lease, MAX_ROUTING_LEASE),
         (
+            "shard-sampling-interval",
+            config.shard_sampling_interval,
+            MAX_SAMPLING,
+        ),
+        (
             "retired-stream-retention",
             config.retired_stream_retention,
             MAX_RETENTION,
@@ -191,6 +199,7 @@ fn server(config: &Config) -> Result<ServerConfig, Invalid> {
     server.settings = Settings::validated(timing, &Sticky)?.with_drain_proof(proof);
     server.routing_lease = config.routing_lease.0;
     server.keep_retired = config.retired_stream_retention.0;
+    server.shard_sampling_interval = config.shard_sampling_interval.0;
     server.default_shard_count = ShardCount::new(config.default_shard_count);
     server.authenticate_members = config.authenticate_members;
     server.shutdown_timeout = config.shutdown_timeout.0;
@@ -244,6 +253,10 @@ mod tests {
         assert_eq!(
             valid.server.settings.drain_proof(),
             server.settings.drain_proof()
+        );
+        assert_eq!(
+            valid.server.shard_sampling_interval,
+            server.shard_sampling_interval
         );
         assert_eq!(valid.provisioning, StreamProvisioning::default());
     }

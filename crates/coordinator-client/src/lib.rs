@@ -27,6 +27,7 @@ mod tls;
 mod transport;
 
 pub use builder::{BuildError, ClientBuilder};
+pub use calls::{Event, Events};
 pub use client::CoordinatorClient;
 pub use credentials::Credentials;
 pub use error::ClientError;

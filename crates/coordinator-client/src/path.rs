@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{
-    MessageQuery, NameError, PageDirection, check_consumer_group, check_member_id,
+    AuditQuery, MessageQuery, NameError, PageDirection, check_consumer_group, check_member_id,
     check_stream_prefix,
 };
 
@@ -86,6 +86,21 @@ pub(crate) fn messages(
     ))
 }
 
+/// `/coord/v1/monitoring/audit?streamPrefix=&limit=`
+pub(crate) fn audit(query: &AuditQuery) -> Result<String, ClientError> {
+    let mut path = "/coord/v1/monitoring/audit".to_owned();
+    let mut mark = '?';
+    if let Some(stream) = &query.stream_prefix {
+        let stream = segment("streamPrefix", stream, check_stream_prefix)?;
+        path.push_str(&format!("{mark}streamPrefix={stream}"));
+        mark = '&';
+    }
+    if let Some(limit) = query.limit {
+        path.push_str(&format!("{mark}limit={limit}"));
+    }
+    Ok(path)
+}
+
 fn segment(
     field: &'static str,
     name: &str,
@@ -123,6 +138,23 @@ mod tests {
             path,
             "/coord/v1/streams/a%2Fb%3Fc/groups/t%C3%A4g%20lich/members/%2541-._~/heartbeat"
         );
+    }
+
+    #[test]
+    fn what_is_not_asked_for_is_not_in_the_query() {
+        let audit = |stream: Option<&str>, limit| {
+            let stream_prefix = stream.map(str::to_owned);
+            super::audit(&super::AuditQuery {
+                stream_prefix,
+                limit,
+            })
+            .expect("names within the rules")
+        };
+        let base = "/coord/v1/monitoring/audit";
+        assert_eq!(audit(None, None), base);
+        assert_eq!(audit(None, Some(7)), format!("{base}?limit=7"));
+        let both = format!("{base}?streamPrefix=a%26b&limit=7");
+        assert_eq!(audit(Some("a&b"), Some(7)), both);
     }
 
     #[test]

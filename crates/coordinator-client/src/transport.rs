@@ -178,6 +178,41 @@ impl CoordinatorClient {
         })
     }
 
+    /// Opens an answer that is read as it comes, at the coordinator that would be asked first. `after` is the last event that is known.
+    pub(crate) async fn open(
+        &self,
+        path: &str,
+        after: Option<&str>,
+    ) -> Result<(String, Response), ClientError> {
+        let limit = self.shared.request_timeout;
+        let (position, url) = self.shared.endpoints.first();
+        let mut request = self.shared.http.get(format!("{url}{path}"));
+        if let Some(id) = after {
+            request = request.header("last-event-id", id);
+        }
+        if let Some(credentials) = &self.credentials {
+            request = credentials.apply(request);
+        }
+        let response = request.send().await.map_err(|error| {
+            self.shared.endpoints.failed(position);
+            failure(url, limit, error)
+        })?;
+        let status = response.status().as_u16();
+        if !response.status().is_success() {
+            let retry_after = retry_after(&response);
+            let body = response.bytes().await.unwrap_or_default();
+            let answer = Answer {
+                url: url.to_owned(),
+                status,
+                retry_after,
+                body,
+            };
+            return Err(answer.into_error());
+        }
+        self.shared.endpoints.answered(position);
+        Ok((url.to_owned(), response))
+    }
+
     async fn send_to(
         &self,
         url: &str,

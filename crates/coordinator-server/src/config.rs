@@ -7,7 +7,7 @@ use coordinator_core::numbers::ShardCount;
 use coordinator_core::settings::Settings;
 
 use crate::auth::{MIN_TOKEN_SECRET_BYTES, Password, TokenSecret, User, Users};
-use crate::engine::ReshardingTimes;
+use crate::engine::{ReshardingTimes, WatchingTimes};
 use crate::serve::Tls;
 
 /// The user name that exists out of the box.
@@ -41,6 +41,10 @@ pub struct ServerConfig {
     pub routing_lease: Duration,
     /// For how long what was in a retired shard is kept under another name.
     pub keep_retired: Duration,
+    /// For how long what was read from Redis for one dashboard is told to others, too.
+    pub monitoring_cache: Duration,
+    /// How often the shard streams of all groups are looked at for the metrics; zero: not at all.
+    pub shard_sampling_interval: Duration,
     /// The most that is waited for what has begun, once the server is to end.
     pub shutdown_timeout: Duration,
     /// What one connection may cost.
@@ -110,6 +114,8 @@ impl ServerConfig {
             authenticate_members: false,
             routing_lease: Duration::from_secs(10),
             keep_retired: Duration::from_secs(3_600),
+            monitoring_cache: Duration::from_secs(1),
+            shard_sampling_interval: Duration::from_secs(15),
             shutdown_timeout: Duration::from_secs(20),
             limits: Limits::default(),
         }
@@ -120,6 +126,14 @@ impl ServerConfig {
         ReshardingTimes {
             routing_lease: self.routing_lease,
             keep_retired: self.keep_retired,
+        }
+    }
+
+    /// The times that looking at groups goes by.
+    pub(crate) const fn watching_times(&self) -> WatchingTimes {
+        WatchingTimes {
+            keep: self.monitoring_cache,
+            sampling: self.shard_sampling_interval,
         }
     }
 

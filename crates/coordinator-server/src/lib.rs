@@ -2,6 +2,7 @@
 //!
 //! [`serve`] runs a coordinator on a listener until it is told to end.
 
+mod audit;
 mod auth;
 mod config;
 mod convert;

@@ -1,16 +1,57 @@
-//! The numbers that the coordinator shows to Prometheus. Names and labels are those of the protocol; nothing here decides anything.
+//! The numbers that the coordinator shows to Prometheus. Names and labels are those of the protocol; nothing here decides anything. What is about the process
+//! is kept here; what is about groups, members and shards is made when it is asked for, since what is gone must not be shown any more.
+
+mod consumers;
+mod groups;
+mod members;
+mod scrape;
+mod shards;
+mod text;
+
+pub(crate) use scrape::families;
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use coordinator_core::names::GroupId;
-use metrics::{counter, gauge, histogram};
+use coordinator_core::time::Millis;
+use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 const TICK_DURATION: &str = "redis_stream_coord_tick_duration";
+const REBALANCE_DURATION: &str = "redis_stream_coord_rebalance_duration";
 const API_DURATION: &str = "redis_stream_coord_api_request_duration";
 const SECONDS: &[f64] = &[
     0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+const LONG_SECONDS: &[f64] = &[
+    0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0,
+];
+
+/// What the process' numbers mean.
+const HELP: [(&str, &str); 7] = [
+    ("heartbeat_total", "Heartbeats, by answer."),
+    ("tick_total", "Rounds of periodic work."),
+    (
+        "state_conflict_total",
+        "Changes that lost a race and were decided anew.",
+    ),
+    (
+        "producer_routing_request_total",
+        "Questions for a routing, by status.",
+    ),
+    (
+        "scale_request_total",
+        "Changes of a shard count that were asked for.",
+    ),
+    (
+        "scale_request_failed_total",
+        "Those of them that were refused or failed.",
+    ),
+    (
+        "audit_failed_total",
+        "Audit events that are in the log only.",
+    ),
 ];
 
 /// The process has one set of numbers, however many servers run in it.
@@ -19,12 +60,17 @@ static HANDLE: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 /// Begins to keep numbers. Repeated calls change nothing.
 pub(crate) fn install() {
     HANDLE.get_or_init(|| {
-        let durations = [TICK_DURATION, API_DURATION];
-        let builder = durations
-            .into_iter()
-            .try_fold(PrometheusBuilder::new(), |builder, name| {
-                builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), SECONDS)
-            });
+        let durations = [
+            (TICK_DURATION, SECONDS),
+            (API_DURATION, SECONDS),
+            (REBALANCE_DURATION, LONG_SECONDS),
+        ];
+        let builder =
+            durations
+                .into_iter()
+                .try_fold(PrometheusBuilder::new(), |builder, (name, buckets)| {
+                    builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), buckets)
+                });
         match builder.and_then(PrometheusBuilder::install_recorder) {
             Ok(handle) => Some(handle),
             Err(error) => {
@@ -33,10 +79,54 @@ pub(crate) fn install() {
             }
         }
     });
+    describe_gauge!("redis_stream_coord_up", "1 while the coordinator runs.");
     gauge!("redis_stream_coord_up").set(1.0);
+    for (name, help) in HELP {
+        describe_counter!(format!("redis_stream_coord_{name}"), help);
+    }
+    describe_counter!(
+        "redis_stream_coord_api_request_total",
+        "Requests, by answer."
+    );
+    describe_histogram!(TICK_DURATION, "Seconds that a round of periodic work took.");
+    describe_histogram!(API_DURATION, "Seconds that a request took.");
+    let help = "Seconds until everybody had what it should again.";
+    describe_histogram!(REBALANCE_DURATION, help);
+    begin();
 }
 
-/// All numbers in Prometheus' text form.
+/// Series that are there before their first event, so that the first one is seen as a rise.
+fn begin() {
+    counter!("redis_stream_coord_tick_total").increment(0);
+    counter!("redis_stream_coord_audit_failed_total").increment(0);
+    counter!("redis_stream_coord_scale_request_total").increment(0);
+    counter!("redis_stream_coord_scale_request_failed_total").increment(0);
+    for operation in ["commit", "remove"] {
+        counter!("redis_stream_coord_state_conflict_total", "operation" => operation).increment(0);
+    }
+    for status in HEARTBEATS {
+        counter!("redis_stream_coord_heartbeat_total", "status" => status).increment(0);
+    }
+}
+
+const HEARTBEATS: [&str; 8] = [
+    "OK",
+    "RETRY",
+    "SYNC_METADATA",
+    "REVOKE_PENDING",
+    "UNKNOWN_MEMBER_ID",
+    "FENCED_MEMBER_EPOCH",
+    "UNSUPPORTED_PROTOCOL",
+    "INVALID_REQUEST",
+];
+
+// A day is far below what can be told exactly.
+#[allow(clippy::cast_precision_loss)]
+fn seconds(span: Millis) -> f64 {
+    span.get() as f64 / 1_000.0
+}
+
+/// The process' numbers in Prometheus' text form. Those of groups come from [`families`].
 pub(crate) fn render() -> String {
     HANDLE
         .get()
@@ -45,43 +135,14 @@ pub(crate) fn render() -> String {
         .unwrap_or_default()
 }
 
-fn of_group(group: &GroupId) -> [(&'static str, String); 2] {
-    [
-        ("stream_prefix", group.stream.as_str().to_owned()),
-        ("consumer_group", group.group.as_str().to_owned()),
-    ]
-}
-
 /// A heartbeat was answered.
 pub(crate) fn heartbeat(status: &'static str) {
     counter!("redis_stream_coord_heartbeat_total", "status" => status).increment(1);
 }
 
-/// A lease was over (rule M1).
-pub(crate) fn member_expired(group: &GroupId) {
-    counter!("redis_stream_coord_member_expired_total", &of_group(group)).increment(1);
-}
-
-/// A member claimed a shard outside its authority (rule O7).
-pub(crate) fn ownership_violation(group: &GroupId) {
-    counter!(
-        "redis_stream_coord_ownership_violation_total",
-        &of_group(group)
-    )
-    .increment(1);
-}
-
-/// A target was computed (rule E4).
-pub(crate) fn rebalanced(group: &GroupId) {
-    counter!("redis_stream_coord_rebalance_total", &of_group(group)).increment(1);
-}
-
-/// The invariants were checked (rule M4).
-pub(crate) fn invariant_violations(group: &GroupId, count: usize) {
-    let labels = of_group(group);
-    #[allow(clippy::cast_precision_loss)]
-    gauge!("redis_stream_coord_invariant_violations", &labels).set(count as f64);
-    counter!("redis_stream_coord_invariant_violation_total", &labels).increment(count as u64);
+/// Everybody has what it should again.
+pub(crate) fn rebalanced_within(span: Duration) {
+    histogram!(REBALANCE_DURATION).record(span);
 }
 
 /// A tick came to its end.
@@ -93,6 +154,19 @@ pub(crate) fn ticked(took: Duration) {
 /// A write found another version than it was built on (rule E1).
 pub(crate) fn state_conflict(operation: &'static str) {
     counter!("redis_stream_coord_state_conflict_total", "operation" => operation).increment(1);
+}
+
+/// A change of a shard count was asked for.
+pub(crate) fn scale_request(is_refused: bool) {
+    counter!("redis_stream_coord_scale_request_total").increment(1);
+    if is_refused {
+        counter!("redis_stream_coord_scale_request_failed_total").increment(1);
+    }
+}
+
+/// An audit event could not be kept where the store keeps them.
+pub(crate) fn audit_failed() {
+    counter!("redis_stream_coord_audit_failed_total").increment(1);
 }
 
 /// A producer asked for the routing.

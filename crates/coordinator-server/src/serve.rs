@@ -45,7 +45,12 @@ pub async fn serve(
     metrics::install();
     let timeout = config.shutdown_timeout;
     let config = Arc::new(config);
-    let engine = Engine::start(deps, config.settings, config.resharding_times());
+    let engine = Engine::start(
+        deps,
+        config.settings,
+        config.resharding_times(),
+        config.watching_times(),
+    );
     let app = http::app(engine.clone(), Arc::clone(&config));
     let graceful = GracefulShutdown::new();
     tracing::info!(%address, coordinator = %config.coordinator_id, "listening");

@@ -10,6 +10,9 @@ use crate::{IsoTimestamp, Role};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEvent {
+    /// Names this event among all: it may be kept in several places.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
     /// When it was answered.
     pub timestamp: IsoTimestamp,
     /// Which coordinator answered.
@@ -99,6 +102,12 @@ pub enum AuditOutcome {
     Failed,
 }
 
+/// Events of an answer that is not told how many.
+pub const AUDIT_LIMIT_DEFAULT: u32 = 100;
+
+/// The most events of an answer, and the most that is kept in each place; the least is 1.
+pub const AUDIT_LIMIT_MAX: u32 = 1_000;
+
 /// The query for audit events: `?streamPrefix=&limit=`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -106,7 +115,7 @@ pub struct AuditQuery {
     /// Only those of this stream; absent: of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_prefix: Option<String>,
-    /// At most so many; absent: as the coordinator likes.
+    /// At most so many, 1 to [`AUDIT_LIMIT_MAX`]; absent: [`AUDIT_LIMIT_DEFAULT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

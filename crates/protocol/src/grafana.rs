@@ -127,6 +127,9 @@ pub struct GrafanaShardRow {
     pub target_owner_member_ids: String,
     /// Who owns it, separated by commas.
     pub current_owner_member_ids: String,
+    /// Why something above is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Who owns one shard.

@@ -36,7 +36,10 @@ mod timestamp;
 mod version;
 mod watch;
 
-pub use audit::{AuditAction, AuditEvent, AuditEvents, AuditOutcome, AuditQuery};
+pub use audit::{
+    AUDIT_LIMIT_DEFAULT, AUDIT_LIMIT_MAX, AuditAction, AuditEvent, AuditEvents, AuditOutcome,
+    AuditQuery,
+};
 pub use auth::{LoginRequest, LoginResponse, Role, Session, TOKEN_TYPE, UnknownRole};
 pub use decode::{DecodeError, decode};
 pub use error::{ErrorBody, ErrorCode, status_name};

@@ -126,6 +126,12 @@ pub struct Assignments {
 pub struct Consumption {
     /// One row for each member and shard.
     pub progress: Vec<ProgressRow>,
+    /// When this was read, by the coordinator's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<IsoTimestamp>,
+    /// How long before the answer that was, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
 }
 
 /// How far one member has come in one shard.

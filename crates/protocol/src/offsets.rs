@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::IsoTimestamp;
+
 /// The shards of a group and their sums.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -12,16 +14,22 @@ pub struct Offsets {
     pub consumer_group: String,
     /// One row for each shard; sorted by position.
     pub shards: Vec<ShardOffsets>,
-    /// Records in all streams that could be read.
-    pub total_stream_length: u64,
-    /// Records delivered and not acknowledged, in all streams that could be read.
-    pub total_pending_count: u64,
+    /// Records in all streams; null when that of any shard is: a sum of some would look like one of all (case C04).
+    pub total_stream_length: Option<u64>,
+    /// Records delivered and not acknowledged; null when that of any shard is.
+    pub total_pending_count: Option<u64>,
     /// Records not delivered yet; null when that of any shard is.
     pub total_lag: Option<u64>,
-    /// Bytes, in all streams whose size is known.
-    pub total_memory_usage_bytes: u64,
+    /// Bytes of all streams; null when that of any shard is.
+    pub total_memory_usage_bytes: Option<u64>,
     /// Whether the size of every stream is known.
     pub memory_usage_known: bool,
+    /// When this was read, by the coordinator's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<IsoTimestamp>,
+    /// How long before the answer that was, in milliseconds: who asks again soon is told the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ms: Option<u64>,
 }
 
 /// Where one shard's stream stands. What Redis does not tell is null, and `problem` says why.

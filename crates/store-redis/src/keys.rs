@@ -27,6 +27,8 @@ pub(crate) struct GroupKeys {
     pub(crate) progress: String,
     /// The right to change the group.
     pub(crate) mutex: String,
+    /// The audit events.
+    pub(crate) audit: String,
     /// The channel for news.
     pub(crate) changed: String,
     /// The key of the directory that names the group.
@@ -58,6 +60,7 @@ impl Keys {
             leases: key("leases"),
             progress: key("progress"),
             mutex: key("mutex"),
+            audit: key("admin:audit"),
             changed: key("changed"),
             directory: self.directory(redis_slot(entry.as_bytes()).get() % DIRECTORIES),
             entry,
@@ -67,6 +70,16 @@ impl Keys {
     /// Since when coordinators have been watching. Rule M6.
     pub(crate) fn coordination(&self) -> String {
         format!("{}:coordination", self.prefix)
+    }
+
+    /// The audit events of the fleet, of callers who proved who they are.
+    pub(crate) fn fleet_audit(&self) -> String {
+        format!("{}:admin:audit", self.prefix)
+    }
+
+    /// Those of callers who did not.
+    pub(crate) fn unproved_audit(&self) -> String {
+        format!("{}:admin:audit:unproved", self.prefix)
     }
 
     /// One of the [`DIRECTORIES`] keys of the directory.
@@ -107,6 +120,7 @@ mod tests {
             leases: "redis-stream:coord:{orders:billing}:leases".to_owned(),
             progress: "redis-stream:coord:{orders:billing}:progress".to_owned(),
             mutex: "redis-stream:coord:{orders:billing}:mutex".to_owned(),
+            audit: "redis-stream:coord:{orders:billing}:admin:audit".to_owned(),
             changed: "redis-stream:coord:{orders:billing}:changed".to_owned(),
             directory: "redis-stream:coord:directory:12".to_owned(),
             entry: "orders:billing".to_owned(),
@@ -154,7 +168,13 @@ mod tests {
         for id in [id("orders", "billing"), id("a", "b:c"), id("ü", "%")] {
             let keys = keys.of(&id);
             let slot = redis_slot(keys.metadata.as_bytes());
-            for key in [&keys.leases, &keys.progress, &keys.mutex, &keys.changed] {
+            for key in [
+                &keys.leases,
+                &keys.progress,
+                &keys.mutex,
+                &keys.audit,
+                &keys.changed,
+            ] {
                 assert_eq!(redis_slot(key.as_bytes()), slot);
             }
         }

@@ -55,6 +55,8 @@ scripts! {
     WATCH_OVER = "watch_over", WHEN_FULL;
     /// Remembers that writes may be lost.
     DOUBT = "doubt", WHEN_FULL;
+    /// Keeps an audit event.
+    AUDIT = "audit", NOT_WHEN_FULL;
     /// Shows that the store can work.
     READY = "ready", WHEN_FULL;
     /// Shows that the shard streams can be written.

@@ -1,6 +1,7 @@
 //! The store of group records: begin, commit, renew, create, remove, and a directory of all groups.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId};
@@ -8,7 +9,9 @@ use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use coordinator_core::write::Write;
 
-use crate::{CommitError, CreateError, Etag, MemberProgress, Snapshot, Stamp, StoreError};
+use crate::{
+    AuditSink, CommitError, CreateError, Etag, MemberProgress, Snapshot, Stamp, StoreError,
+};
 
 /// The right to change one group, for a limited time. The store may forget it after a crash of its holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,4 +221,9 @@ pub trait GroupStore: Send + Sync {
     /// # Errors
     /// [`StoreError`] says why not.
     async fn check_ready(&self) -> Result<(), StoreError>;
+
+    /// Where events are kept, if the store does that.
+    fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {
+        None
+    }
 }

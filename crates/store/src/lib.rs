@@ -1,5 +1,6 @@
 //! What the coordinator needs of a store, an in-memory store, and the suite every store must pass. Knows nothing of Redis and HTTP.
 
+mod audit;
 mod change;
 mod clock;
 #[cfg(feature = "testing")]
@@ -15,6 +16,7 @@ mod plane;
 mod progress;
 mod snapshot;
 
+pub use audit::{AUDIT_CAP, AuditEntry, AuditFilter, AuditSink};
 pub use change::{Change, ChangeFeed, ChangeStream, change_stream};
 pub use clock::{ManualClock, StoreClock, SystemClock};
 pub use effects::{Effects, LeaseSet};

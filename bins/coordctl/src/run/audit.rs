@@ -12,6 +12,6 @@ pub(super) async fn run(session: &Session, args: AuditArgs) -> Result<(), Failur
         stream_prefix: args.stream,
         limit: args.limit,
     };
-    let events = session.client.audit(&query).await?;
+    let events = session.client.audit_events(&query).await?;
     session.answer(&events, show::audit::list)
 }

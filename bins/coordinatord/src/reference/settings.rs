@@ -161,6 +161,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         )],
     },
     Setting {
+        flag: "--shard-sampling-interval",
+        form: "duration",
+        meaning: "How often the shard streams of all groups are looked at for the [metrics](operations.md#metrics). One coordinator of several is enough; `0s` switches it off. Refused: more than a day.",
+        refused: &[(
+            "--shard-sampling-interval 25h",
+            "shard-sampling-interval must be at most 1day, not 1day 1h",
+        )],
+    },
+    Setting {
         flag: "--admin-username",
         form: "text",
         meaning: "The name of the user that may do everything. Refused: an empty name, more than 256 bytes, a colon, control characters, white space at its ends.",

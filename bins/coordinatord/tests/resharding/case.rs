@@ -117,7 +117,7 @@ async fn lead(
             if case.joins {
                 reader::start(world, LATE, "late-first");
             }
-            world.beats.store(true, Ordering::SeqCst);
+            world.listens.store(true, Ordering::SeqCst);
             something_stands_open(case, world).await;
         }
         world.reads.store(true, Ordering::SeqCst);
@@ -128,7 +128,7 @@ async fn lead(
         () = coordinator.switch.killed() => Ok(None),
     };
     // Whatever the first one came to, the others find members that read.
-    world.beats.store(true, Ordering::SeqCst);
+    world.listens.store(true, Ordering::SeqCst);
     world.reads.store(true, Ordering::SeqCst);
     outcome
 }
@@ -176,7 +176,7 @@ async fn bring_to_stage(
         }
         RollBack::FromActive => {
             // Who has not seen the new version keeps the change there.
-            world.beats.store(false, Ordering::SeqCst);
+            world.listens.store(false, Ordering::SeqCst);
             MigrationState::Active
         }
     };

@@ -44,9 +44,7 @@ pub fn start(world: &Arc<World>, group: &str, id: &str) -> AbortHandle {
     };
     let running = tokio::spawn(async move {
         loop {
-            if reader.world.beats.load(Ordering::SeqCst) {
-                reader.beat().await;
-            }
+            reader.beat().await;
             if reader.world.reads.load(Ordering::SeqCst) {
                 reader.read().await;
             }
@@ -69,6 +67,12 @@ impl Reader {
     }
 
     fn take(&mut self, answer: &HeartbeatResponse, sent: Instant) {
+        if !self.world.listens.load(Ordering::SeqCst) {
+            if answer.status.renews_lease() {
+                self.renewed = Some(sent);
+            }
+            return;
+        }
         let assigned = answer.assignment.assigned_shards.iter();
         let assigned: BTreeSet<u32> = assigned.map(|shard| shard.shard_index).collect();
         match answer.status {

@@ -19,8 +19,8 @@ pub struct World {
     pub streams: Streams,
     pub groups: Vec<String>,
     pub ledger: Arc<Ledger>,
-    /// Whether readers send heartbeats.
-    pub beats: AtomicBool,
+    /// Whether readers take over what they are told; if not, they live and have not seen it.
+    pub listens: AtomicBool,
     /// Whether readers read.
     pub reads: AtomicBool,
     produces: AtomicBool,
@@ -39,7 +39,7 @@ impl World {
             streams,
             groups,
             ledger,
-            beats: AtomicBool::new(true),
+            listens: AtomicBool::new(true),
             reads: AtomicBool::new(false),
             produces: AtomicBool::new(true),
             coordinator: Mutex::new((client, operator)),

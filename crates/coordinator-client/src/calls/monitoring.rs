@@ -1,8 +1,8 @@
 //! Calls of operators and dashboards that only look.
 
 use protocol::{
-    Assignments, Compatibility, Consumption, Group, GroupList, Health, MemberList, MessagePage,
-    MessageQuery, Offsets, Session,
+    Assignments, Compatibility, Group, GroupList, Health, MemberList, MessagePage, MessageQuery,
+    Offsets, Session,
 };
 
 use crate::client::CoordinatorClient;
@@ -101,28 +101,6 @@ impl CoordinatorClient {
     ) -> Result<Assignments, ClientError> {
         let group = path::monitored_group(stream_prefix, consumer_group)?;
         self.ask(Call::get(format!("{group}/assignments"))).await
-    }
-
-    /// How far each member of a group has come in each of its shards, as the members report it.
-    ///
-    /// ```no_run
-    /// # async fn example(client: coordinator_client::CoordinatorClient) -> Result<(), coordinator_client::ClientError> {
-    /// for row in client.consumption("orders", "billing").await?.progress {
-    ///     println!("{}: {} pending in shard {}", row.member_id, row.progress.pending_count, row.progress.shard);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`ClientError::Api`] with `GROUP_NOT_FOUND`.
-    pub async fn consumption(
-        &self,
-        stream_prefix: &str,
-        consumer_group: &str,
-    ) -> Result<Consumption, ClientError> {
-        let group = path::monitored_group(stream_prefix, consumer_group)?;
-        self.ask(Call::get(format!("{group}/consumption"))).await
     }
 
     /// Where each shard's stream stands, as Redis tells it now. What is not known is `None`, never 0.

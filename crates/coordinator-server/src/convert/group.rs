@@ -7,10 +7,13 @@ use coordinator_core::numbers::ShardIndex;
 use coordinator_core::record::Provisioning;
 use coordinator_core::routing::redis_slot;
 use coordinator_core::state::GroupState;
-use protocol::{GroupProvisioning, RoutedShard, Routing, stream_key, stream_key_pattern};
+use protocol::{
+    GroupChanged, GroupProvisioning, RoutedShard, Routing, stream_key, stream_key_pattern,
+};
 
 use super::migration::migration;
 use super::offsets::generation;
+use crate::engine::GroupNews;
 
 /// A group as operators see it.
 pub(crate) fn group(group: &coordinator_core::Group) -> protocol::Group {
@@ -35,6 +38,16 @@ pub(crate) fn group(group: &coordinator_core::Group) -> protocol::Group {
         current_assignment_summary: current.collect::<BTreeMap<_, _>>(),
         provisioning: (record.provisioning == Provisioning::Pending)
             .then_some(GroupProvisioning::Pending),
+    }
+}
+
+/// A group's change as those are told who show it.
+pub(crate) fn group_changed(news: &GroupNews) -> GroupChanged {
+    GroupChanged {
+        stream_prefix: news.group.stream.as_str().to_owned(),
+        consumer_group: news.group.group.as_str().to_owned(),
+        metadata_version: news.version.get(),
+        state: news.state.map(state),
     }
 }
 

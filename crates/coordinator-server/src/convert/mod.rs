@@ -1,10 +1,14 @@
 //! Where the wire and the core meet. Neither knows the other.
 
+mod consumption;
+mod grafana;
 mod group;
 mod heartbeat;
 mod member;
 mod migration;
 mod offsets;
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use coordinator_core::names::{
     ConsumerGroup, GroupId, MAX_NAME_BYTES, MemberId, NameError, StreamPrefix,
@@ -14,11 +18,15 @@ use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
 use protocol::{IsoTimestamp, ShardId};
 
-pub(crate) use group::{group, routing};
+pub(crate) use consumption::consumption;
+pub(crate) use grafana::{
+    assignment_rows, group_row, last_acked, member_rows, message_row, option, shard_rows,
+};
+pub(crate) use group::{group, group_changed, routing};
 pub(crate) use heartbeat::{request, response, retry_response};
 pub(crate) use member::{assignments, members};
 pub(crate) use migration::{migration_of, migrations, nothing_to_change};
-pub(crate) use offsets::{messages, offsets};
+pub(crate) use offsets::{messages, offsets, unknown_offsets};
 
 /// A name of the wire that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +70,18 @@ fn bounded(field: &'static str, text: &str) -> Result<(), BadName> {
 
 pub(crate) fn iso(time: Timestamp) -> IsoTimestamp {
     IsoTimestamp::from_millis(i64::try_from(time.as_ms()).unwrap_or(i64::MAX))
+}
+
+/// The time now, by this coordinator's clock. No decision uses it.
+pub(crate) fn now() -> IsoTimestamp {
+    of_clock(SystemTime::now())
+}
+
+/// A time of this coordinator's clock.
+pub(crate) fn of_clock(time: SystemTime) -> IsoTimestamp {
+    let since = time.duration_since(UNIX_EPOCH);
+    let ms = since.unwrap_or_default().as_millis();
+    IsoTimestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX))
 }
 
 fn shard_ids(shards: &ShardSet) -> Vec<ShardId> {

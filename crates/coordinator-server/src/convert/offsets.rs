@@ -13,34 +13,60 @@ use store::{EntryId, Message, PlaneError, StreamOffsets};
 /// Where the streams of a group stand.
 pub(crate) fn offsets(
     group: &Group,
-    rows: Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)>,
+    rows: &[(ShardIndex, Result<StreamOffsets, PlaneError>)],
 ) -> Offsets {
     let shards: Vec<ShardOffsets> = rows
-        .into_iter()
-        .map(|(shard, found)| row(group, shard, found))
+        .iter()
+        .map(|(shard, found)| row(group, *shard, found))
         .collect();
-    let sum = |of: fn(&ShardOffsets) -> Option<u64>| shards.iter().filter_map(of).sum();
-    let lags: Option<Vec<u64>> = shards.iter().map(|shard| shard.lag).collect();
+    // Of a part of the shards no sum is told: it would look like one of all (case C04).
+    let sum = |of: fn(&ShardOffsets) -> Option<u64>| -> Option<u64> { shards.iter().map(of).sum() };
     Offsets {
         stream_prefix: group.record().id.stream.as_str().to_owned(),
         consumer_group: group.record().id.group.as_str().to_owned(),
         total_stream_length: sum(|shard| shard.stream_length),
         total_pending_count: sum(|shard| shard.pending_count),
-        total_lag: lags.map(|lags| lags.iter().sum()),
+        total_lag: sum(|shard| shard.lag),
         total_memory_usage_bytes: sum(|shard| shard.memory_usage_bytes),
         memory_usage_known: shards
             .iter()
             .all(|shard| shard.memory_usage_bytes.is_some()),
         shards,
+        as_of: None,
+        age_ms: None,
     }
 }
 
-fn row(group: &Group, shard: ShardIndex, found: Result<StreamOffsets, PlaneError>) -> ShardOffsets {
+/// What is told of the streams of a group that could not be looked at.
+pub(crate) fn unknown_offsets(group: &Group, problem: &str) -> Offsets {
+    let unknown = |shard: ShardIndex| {
+        let reason = problem.to_owned();
+        let error = PlaneError::Failed {
+            reason,
+            retryable: true,
+            source: None,
+        };
+        (shard, Err(error))
+    };
+    let streams = crate::engine::streams(group);
+    let rows: Vec<_> = streams.iter().map(unknown).collect();
+    let mut offsets = offsets(group, &rows);
+    for shard in &mut offsets.shards {
+        shard.problem = Some(problem.to_owned());
+    }
+    offsets
+}
+
+fn row(
+    group: &Group,
+    shard: ShardIndex,
+    found: &Result<StreamOffsets, PlaneError>,
+) -> ShardOffsets {
     let key = stream_key(group.record().id.stream.as_str(), shard.get());
     let (found, problem) = match found {
         Ok(found) => {
-            let problem = problem_of(&found, group);
-            (found, problem)
+            let problem = problem_of(found, group);
+            (found.clone(), problem)
         }
         Err(error) => (StreamOffsets::default(), Some(error.to_string())),
     };

@@ -11,7 +11,7 @@ use coordinator_core::write::{FenceCause, Write};
 use store::{Commit, CommitError, MemberProgress, Snapshot};
 
 use super::group_task::{Ask, Cached, GroupTask, HeartbeatOutcome, Told};
-use super::{EngineError, describe, steady};
+use super::{EngineError, Tally, describe, steady};
 use crate::metrics;
 
 type Left = Result<Vec<Ask>, (Vec<Ask>, EngineError)>;
@@ -76,6 +76,7 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
     match task.engine.store().commit(begun.lock, commit).await {
         Ok(stamp) => {
             note_writes(task, cached, &group, &writes);
+            task.note_round(&group);
             let record = Arc::new(group.record().clone());
             let snapshot = Snapshot {
                 record: Arc::clone(&record),
@@ -180,15 +181,16 @@ fn is_accepted(status: HeartbeatStatus) -> bool {
 
 /// Counts what happened, and checks the group (rule M4): a violation is counted and logged, never a panic.
 fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write]) {
+    let count = |count: fn(&mut Tally)| task.engine.0.views.count(&task.id, count);
     for write in writes {
         match write {
             Write::MemberExpired { member, .. } => {
-                metrics::member_expired(&task.id);
+                count(|tally| tally.expired += 1);
                 tracing::info!(group = describe(&task.id), %member, "member expired");
             }
             Write::MemberFenced { member, cause, .. } => {
                 if let FenceCause::OutsideAuthority { .. } = cause {
-                    metrics::ownership_violation(&task.id);
+                    count(|tally| tally.trespassed += 1);
                 }
                 tracing::warn!(group = describe(&task.id), %member, ?cause, "member fenced");
             }
@@ -229,7 +231,7 @@ fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write
                     "change of the shard count goes on"
                 );
             }
-            Write::TargetAssigned { .. } => metrics::rebalanced(&task.id),
+            Write::TargetAssigned { .. } => count(|tally| tally.rebalanced += 1),
             _ => {}
         }
     }
@@ -238,5 +240,9 @@ fn note_writes(task: &GroupTask, before: &Cached, after: &Group, writes: &[Write
     for violation in &violations {
         tracing::error!(group = describe(&task.id), %violation, "invariant violated");
     }
-    metrics::invariant_violations(&task.id, violations.len());
+    let violations = violations.len() as u64;
+    task.engine.0.views.count(&task.id, |tally| {
+        tally.violations = violations;
+        tally.violated += violations;
+    });
 }

@@ -15,6 +15,7 @@ use store::{
     Stamp,
 };
 
+use super::group_task::Ask;
 use super::{Engine, EngineError};
 
 /// What is to be created.
@@ -57,6 +58,8 @@ impl Engine {
             let outcome = engine.create_begun(&creation).await;
             if let Ok(record) = &outcome {
                 tracing::info!(group = %record.id, shards = %record.shard_count, "group created");
+                // It is shown from now on, and not from the next sweep.
+                let _ = engine.ask(&record.id, Ask::Tick);
             }
             drop(begun);
             outcome

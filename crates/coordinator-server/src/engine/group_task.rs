@@ -6,16 +6,19 @@ use coordinator_core::input::{Heartbeat, Input};
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::GroupEpoch;
 use coordinator_core::record::GroupRecord;
+use coordinator_core::state::GroupState;
 use coordinator_core::step::{HeartbeatReply, Reply};
 use coordinator_core::time::{Clock, Timestamp};
 use coordinator_core::{Group, decide_without_group};
 use store::{Begun, Change, GroupLock, MemberProgress, Snapshot, Stamp, StoreError};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::hub::VersionHub;
 use super::news::News;
 use super::resharding::Looked;
 use super::{Engine, EngineError, GROUP_IDLE, change, describe, steady};
+use crate::metrics;
 
 /// The most that is decided together.
 const BATCH: usize = 1_024;
@@ -105,6 +108,8 @@ pub(super) struct GroupTask {
     known_epoch: GroupEpoch,
     /// When the store last had an older record than this coordinator knows of (rule C8).
     went_back_at: Option<Timestamp>,
+    /// Since when members do not have what they should.
+    unsettled_since: Option<Instant>,
 }
 
 /// Serves a group until nobody asks for it any more.
@@ -124,6 +129,7 @@ pub(super) async fn run(
         latest: None,
         known_epoch: GroupEpoch::default(),
         went_back_at: None,
+        unsettled_since: None,
     };
     let mut batch = Vec::new();
     loop {
@@ -173,7 +179,35 @@ impl GroupTask {
         }
         self.note_due(failed);
         self.note_migration();
+        self.show(failed);
         self.cached.is_none() && !failed
+    }
+
+    /// Shows the group to whoever only looks. After a failure it stays as it was last seen.
+    fn show(&mut self, failed: bool) {
+        match &self.cached {
+            Some(cached) => {
+                let views = &self.engine.0.views;
+                let record = &cached.snapshot.record;
+                views.show(&self.id, record, || cached.group.state());
+                let is_settled = is_settled(&cached.group);
+                self.unsettled_since = match self.unsettled_since {
+                    _ if is_settled => None,
+                    None => Some(Instant::now()),
+                    since => since,
+                };
+            }
+            None if !failed => self.engine.0.views.forget(&self.id),
+            None => {}
+        }
+    }
+
+    /// The group was changed: if that settled it, a round of handing over is through.
+    pub(super) fn note_round(&self, after: &Group) {
+        let is_through = is_settled(after) && after.live_members().next().is_some();
+        if let Some(since) = self.unsettled_since.filter(|_| is_through) {
+            metrics::rebalanced_within(since.elapsed());
+        }
     }
 
     /// A change of the shard count is driven as long as a record has one, whoever began it.
@@ -341,7 +375,9 @@ impl GroupTask {
         match change.version {
             Some(version) => self.hub.announce(version),
             None => {
-                if let Err(error) = self.load().await {
+                let loaded = self.load().await;
+                self.show(loaded.is_err());
+                if let Err(error) = loaded {
                     tracing::debug!(group = describe(&self.id), %error, "could not look at the group after news were missed");
                 }
             }
@@ -367,6 +403,11 @@ impl GroupTask {
         };
         self.engine.0.due.set(&self.id, due);
     }
+}
+
+/// Whether everybody has what it should. Rule M3.
+fn is_settled(group: &Group) -> bool {
+    matches!(group.state(), GroupState::Empty | GroupState::Stable)
 }
 
 /// Answers what was asked of a group that does not exist. Rule H3.

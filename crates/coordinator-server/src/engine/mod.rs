@@ -5,18 +5,23 @@ mod create;
 mod delete;
 mod due;
 mod error;
+mod events;
 mod group_task;
 mod hub;
+mod looks;
 mod news;
 mod of_stream;
 mod read;
 mod registry;
 mod resharding;
+mod sampler;
 mod scale;
 mod shards;
+mod shared_reads;
 mod steady;
 mod sweep;
 mod tick;
+mod views;
 mod watchtower;
 
 use std::sync::Arc;
@@ -25,16 +30,22 @@ use std::time::Duration;
 
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
-use coordinator_core::time::Millis;
-use store::{ChangeFeed, GroupStore, ShardPlane};
+use coordinator_core::time::{Millis, Timestamp};
+use store::{AuditSink, ChangeFeed, GroupStore, ShardPlane};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 pub(crate) use create::Creation;
 pub(crate) use error::EngineError;
+pub(crate) use events::{GroupNews, Missed};
 pub(crate) use group_task::HeartbeatOutcome;
+pub(crate) use looks::{Reported, Standing, seen};
+pub(crate) use sampler::Sample;
 pub(crate) use scale::Scaled;
+pub(crate) use shards::streams;
+pub(crate) use shared_reads::Look;
+pub(crate) use views::{Tally, View};
 
 use due::DueIndex;
 use registry::Registry;
@@ -62,6 +73,10 @@ struct Inner {
     watchtower: Watchtower,
     registry: Registry,
     due: DueIndex,
+    looks: looks::Looks,
+    views: views::Views,
+    samples: sampler::Samples,
+    sampling: Duration,
     resharding: Resharding,
     status: tick::StatusCell,
     terminating: AtomicBool,
@@ -85,9 +100,23 @@ pub(crate) struct ReshardingTimes {
     pub(crate) keep_retired: Duration,
 }
 
+/// The times that looking at groups goes by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WatchingTimes {
+    /// For how long what was read for one is told to others.
+    pub(crate) keep: Duration,
+    /// How often the shard streams of all groups are looked at for the metrics; zero: not at all.
+    pub(crate) sampling: Duration,
+}
+
 impl Engine {
     /// Starts the engine and its periodic work, which ends with [`Engine::stop`].
-    pub(crate) fn start(deps: Deps, settings: Settings, times: ReshardingTimes) -> Self {
+    pub(crate) fn start(
+        deps: Deps,
+        settings: Settings,
+        times: ReshardingTimes,
+        watching: WatchingTimes,
+    ) -> Self {
         let ms = |time: Duration| Millis::new(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let watchtower = Watchtower::new(Arc::clone(&deps.store), &settings);
         let engine = Self(Arc::new(Inner {
@@ -96,6 +125,10 @@ impl Engine {
             watchtower,
             registry: Registry::default(),
             due: DueIndex::default(),
+            looks: looks::Looks::new(watching.keep),
+            views: views::Views::default(),
+            samples: sampler::Samples::default(),
+            sampling: watching.sampling,
             resharding: Resharding {
                 drivers: Drivers::default(),
                 routing_lease: ms(times.routing_lease),
@@ -108,6 +141,7 @@ impl Engine {
         }));
         tokio::spawn(tick::run(engine.clone()));
         tokio::spawn(sweep::run(engine.clone()));
+        tokio::spawn(sampler::run(engine.clone()));
         engine
     }
 
@@ -160,6 +194,49 @@ impl Engine {
     /// Resolves when the engine is stopped or about to be.
     pub(crate) async fn stopped(&self) {
         self.0.stop.cancelled().await;
+    }
+
+    /// What this coordinator last saw of each group, in the order of their names.
+    pub(crate) fn views(&self) -> Vec<View> {
+        self.0.views.all()
+    }
+
+    /// Every group as news, and the number of the last event that it is as new as.
+    pub(crate) fn present_groups(&self) -> (u64, Vec<GroupNews>) {
+        self.0.views.present()
+    }
+
+    /// The event after the one of a number; none while there is none yet.
+    ///
+    /// # Errors
+    /// [`Missed`]: it is not kept any more, or the number is none that was given.
+    pub(crate) fn event_after(&self, number: u64) -> Result<Option<(u64, GroupNews)>, Missed> {
+        self.0.views.events.after(number)
+    }
+
+    /// Resolves once there is an event after the one of a number.
+    pub(crate) async fn wait_for_event(&self, number: u64) {
+        self.0.views.events.wait_after(number).await;
+    }
+
+    /// What an event is called.
+    pub(crate) fn event_id(&self, number: u64) -> String {
+        self.0.views.events.id(number)
+    }
+
+    /// The number of an event of this process; none where it is another's, or no event's.
+    pub(crate) fn event_number(&self, id: &str) -> Option<u64> {
+        self.0.views.events.number(id)
+    }
+
+    /// The store's time, as far as one can tell without asking. None before it was ever asked.
+    pub(crate) fn store_time(&self) -> Option<Timestamp> {
+        self.0.watchtower.estimated_now()
+    }
+
+    /// Where events are kept, if the store does that.
+    pub(crate) fn audit(&self) -> Option<Arc<dyn AuditSink>> {
+        Arc::clone(&self.0.deps.store).audit()
     }
 
     fn store(&self) -> &dyn GroupStore {

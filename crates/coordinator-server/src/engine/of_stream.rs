@@ -15,7 +15,7 @@ use super::{Engine, EngineError};
 
 impl Engine {
     /// The groups of a stream, in the order of their names.
-    pub(super) async fn groups_of_stream(
+    pub(crate) async fn groups_of_stream(
         &self,
         stream: &StreamPrefix,
     ) -> Result<Vec<GroupId>, EngineError> {

@@ -1,6 +1,6 @@
 //! Asking: heartbeats, single groups, listings, and waiting for the next version.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use coordinator_core::Group;
@@ -8,7 +8,7 @@ use coordinator_core::input::Heartbeat;
 use coordinator_core::names::{GroupId, MemberId};
 use coordinator_core::numbers::MetadataVersion;
 use coordinator_core::record::Provisioning;
-use store::{MemberProgress, PageCursor};
+use store::MemberProgress;
 use tokio::sync::oneshot;
 
 use super::group_task::{Ask, Cached};
@@ -61,16 +61,7 @@ impl Engine {
 
     /// Every group that can be read, in the order of their names; those that can't are logged and left out.
     pub(crate) async fn groups(&self) -> Result<Vec<Group>, EngineError> {
-        let mut ids = BTreeSet::new();
-        let mut cursor = PageCursor::default();
-        loop {
-            let page = self.store().groups(&cursor).await?;
-            ids.extend(page.groups);
-            match page.next {
-                Some(next) => cursor = next,
-                None => break,
-            }
-        }
+        let ids = self.group_names().await?;
         let mut groups = Vec::with_capacity(ids.len());
         for id in ids {
             match self.group(&id).await {

@@ -90,6 +90,7 @@ mod tests {
             deps,
             Settings::default(),
             crate::ServerConfig::new("test").resharding_times(),
+            crate::ServerConfig::new("test").watching_times(),
         );
         for number in 0..50 {
             let name = StreamPrefix::parse(&format!("none-{number}")).expect("a name");

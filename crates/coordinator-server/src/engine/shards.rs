@@ -9,7 +9,7 @@ use super::{Engine, EngineError};
 
 impl Engine {
     /// Where the streams of a group stand, those on their way out included.
-    pub(crate) async fn offsets(
+    pub(super) async fn offsets(
         &self,
         group: &Group,
     ) -> Result<Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)>, EngineError> {
@@ -39,6 +39,7 @@ impl Engine {
     }
 }
 
-fn streams(group: &Group) -> ShardSet {
+/// The shards that have a stream: those of the count, and those on their way out.
+pub(crate) fn streams(group: &Group) -> ShardSet {
     super::create::streams_of(group.record())
 }

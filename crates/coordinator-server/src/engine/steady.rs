@@ -62,7 +62,9 @@ pub(super) async fn confirm(
         .renew(&task.id, &cached.snapshot, &renewals, ttl)
         .await
     {
-        Ok(Renewed::Ok { .. }) => {
+        Ok(Renewed::Ok { deadline, .. }) => {
+            let members = renewals.iter().map(|renewal| &renewal.member);
+            task.engine.0.views.renew(&task.id, members, deadline);
             for (ask, quiet) in asks.into_iter().zip(quiet) {
                 if let (Ask::Heartbeat { answer, .. }, Some(reply)) = (ask, quiet.reply) {
                     let _ = answer.send(Ok(HeartbeatOutcome::Decided(reply)));

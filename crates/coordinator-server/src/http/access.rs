@@ -6,6 +6,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use protocol::{ErrorCode, Role};
 
+use super::audit::note_caller;
 use super::limit::Key;
 use super::table::{self, Access, Row};
 use super::{ApiError, App};
@@ -73,6 +74,7 @@ async fn demand(parts: &Parts, app: &App, role: Role) -> Result<Principal, ApiEr
         .principal(&parts.headers)
         .await?
         .ok_or(AuthError::Missing)?;
+    note_caller(parts, &principal);
     if principal.may(role) {
         return Ok(principal);
     }

@@ -1,6 +1,7 @@
 //! The table of access against the router and against what is answered, row by row.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -18,7 +19,7 @@ use tower::ServiceExt as _;
 use super::access::Writer;
 use super::router::Routes;
 use super::table::{Access, Row, TABLE, row_of};
-use super::{App, router};
+use super::{App, Peer, router};
 use crate::auth::{PasswordHash, User};
 use crate::config::ServerConfig;
 use crate::engine::{Deps, Engine};
@@ -41,7 +42,12 @@ fn app(authenticate_members: bool) -> App {
     let users = ROLES.iter().map(user).collect::<Result<_, _>>();
     let users = users.expect("users that are taken");
     config.users.replace(users).expect("names that differ");
-    let engine = Engine::start(deps, config.settings, config.resharding_times());
+    let engine = Engine::start(
+        deps,
+        config.settings,
+        config.resharding_times(),
+        config.watching_times(),
+    );
     App::new(engine, Arc::new(config))
 }
 
@@ -61,7 +67,9 @@ async fn ask(router: &Router, method: &Method, path: &str, role: Option<Role>) -
         let basic = STANDARD.encode(format!("{role}:secret"));
         request = request.header(AUTHORIZATION, format!("Basic {basic}"));
     }
-    let request = request.body(Body::empty()).expect("a request");
+    let peer = Peer::new(SocketAddr::from(([127, 0, 0, 1], 1)));
+    let request = request.extension(peer).body(Body::empty());
+    let request = request.expect("a request");
     router
         .clone()
         .oneshot(request)

@@ -1,10 +1,12 @@
 //! The HTTP face: routes, access, bodies and errors. Decides nothing about groups.
 
 mod access;
+mod audit;
 mod body;
 mod error;
 mod limit;
 mod path;
+mod peer;
 mod router;
 mod routes;
 mod table;
@@ -16,12 +18,14 @@ use std::sync::Arc;
 
 use axum::Router;
 
+use crate::audit::Auditor;
 use crate::auth::Authenticator;
 use crate::config::ServerConfig;
 use crate::engine::Engine;
 
 pub(crate) use error::ApiError;
 use limit::ChangeLimit;
+pub(crate) use peer::Peer;
 
 /// What every route works with.
 #[derive(Clone)]
@@ -32,6 +36,7 @@ struct Parts {
     config: Arc<ServerConfig>,
     authenticator: Authenticator,
     changes: ChangeLimit,
+    auditor: Auditor,
 }
 
 /// The router of a coordinator.
@@ -42,6 +47,7 @@ pub(crate) fn app(engine: Engine, config: Arc<ServerConfig>) -> Router {
 impl App {
     fn new(engine: Engine, config: Arc<ServerConfig>) -> Self {
         Self(Arc::new(Parts {
+            auditor: Auditor::new(engine.audit()),
             engine,
             authenticator: Authenticator::new(&config),
             changes: ChangeLimit::new(config.change_rate),
@@ -59,6 +65,10 @@ impl App {
 
     fn config(&self) -> &ServerConfig {
         &self.0.config
+    }
+
+    fn auditor(&self) -> &Auditor {
+        &self.0.auditor
     }
 
     fn authenticator(&self) -> &Authenticator {

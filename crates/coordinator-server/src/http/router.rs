@@ -11,7 +11,10 @@ use axum::routing::{MethodRouter, get, post};
 use protocol::ErrorCode;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::routes::{auth, groups, members, migrations, monitoring, probes, shards, streams};
+use super::audit as auditing;
+use super::routes::{
+    audit, auth, events, grafana, groups, members, migrations, monitoring, probes, shards, streams,
+};
 use super::{ApiError, App, access};
 use crate::metrics;
 
@@ -58,6 +61,10 @@ impl Routes {
             .fallback(unknown_route)
             .method_not_allowed_fallback(wrong_method)
             .layer(CatchPanicLayer::custom(panicked))
+            .layer(middleware::from_fn_with_state(
+                self.app.clone(),
+                auditing::audit,
+            ))
             .layer(middleware::from_fn(measure))
             .with_state(self.app)
     }
@@ -99,7 +106,26 @@ pub(super) fn router(app: &App) -> Routes {
         .route("/monitoring/health", get(monitoring::health))
         .route("/monitoring/session", get(monitoring::session))
         .route("/monitoring/compatibility", get(monitoring::compatibility))
+        .route("/monitoring/audit", get(audit::list))
+        .route("/monitoring/events", get(events::listen))
         .route("/monitoring/groups", get(monitoring::groups))
+        .route("/monitoring/grafana/groups", get(grafana::groups))
+        .route("/monitoring/grafana/members", get(grafana::members))
+        .route("/monitoring/grafana/shards", get(grafana::shards))
+        .route("/monitoring/grafana/assignments", get(grafana::assignments))
+        .route("/monitoring/grafana/messages", get(grafana::messages))
+        .route(
+            "/monitoring/grafana/options/streams",
+            get(grafana::stream_options),
+        )
+        .route(
+            "/monitoring/grafana/options/consumer-groups",
+            get(grafana::group_options),
+        )
+        .route(
+            "/monitoring/grafana/options/shards",
+            get(grafana::shard_options),
+        )
         .route(
             "/monitoring/streams/{stream}/groups/{group}",
             get(groups::get),
@@ -107,6 +133,10 @@ pub(super) fn router(app: &App) -> Routes {
         .route(
             "/monitoring/streams/{stream}/groups/{group}/members",
             get(monitoring::members),
+        )
+        .route(
+            "/monitoring/streams/{stream}/groups/{group}/consumption",
+            get(monitoring::consumption),
         )
         .route(
             "/monitoring/streams/{stream}/groups/{group}/assignments",

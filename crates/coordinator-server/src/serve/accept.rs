@@ -1,6 +1,5 @@
 //! Taking connections, encrypted or not, within their limits. What is asked on them is not known here.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +17,7 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt as _;
 
 use crate::config::{Limits, ServerConfig};
+use crate::http::Peer;
 
 /// Takes connections for as long as it is polled.
 pub(super) async fn accept(
@@ -28,7 +28,7 @@ pub(super) async fn accept(
 ) {
     let connections = Arc::new(Semaphore::new(config.limits.connections));
     while let Ok(permit) = Arc::clone(&connections).acquire_owned().await {
-        let (stream, peer) = match listener.accept().await {
+        let (stream, address) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, mostly: they come back when connections end.
@@ -38,10 +38,10 @@ pub(super) async fn accept(
             }
         };
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%peer, %error, "answers may be delayed");
+            tracing::debug!(peer = %address, %error, "answers may be delayed");
         }
         let connection = Connection {
-            peer,
+            peer: Peer::new(address),
             app: app.clone(),
             limits: config.limits,
             watcher: graceful.watcher(),
@@ -59,7 +59,7 @@ pub(super) async fn accept(
 }
 
 struct Connection {
-    peer: SocketAddr,
+    peer: Peer,
     app: Router,
     limits: Limits,
     watcher: Watcher,
@@ -67,7 +67,7 @@ struct Connection {
 
 impl Connection {
     async fn serve_encrypted(self, acceptor: tokio_rustls::TlsAcceptor, stream: TcpStream) {
-        let peer = self.peer;
+        let peer = self.peer.address();
         let shaking = acceptor.accept(stream);
         match tokio::time::timeout(self.limits.handshake_timeout, shaking).await {
             Ok(Ok(stream)) => self.serve(stream).await,
@@ -77,16 +77,22 @@ impl Connection {
     }
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let peer = self.peer;
-        let service = self
-            .app
-            .map_request(|request: Request<Incoming>| request.map(Body::new));
+        let (peer, of_request) = (self.peer.clone(), self.peer);
+        let address = peer.address();
+        let service = self.app.map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(of_request.clone());
+            request.map(Body::new)
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-        if let Err(error) = self.watcher.watch(connection).await {
-            tracing::debug!(%peer, %error, "connection ended");
+        tokio::select! {
+            ended = self.watcher.watch(connection) => if let Err(error) = ended {
+                tracing::debug!(peer = %address, %error, "connection ended");
+            },
+            () = peer.is_cut() => tracing::debug!(peer = %address, "connection cut"),
         }
+        peer.note_end();
     }
 }

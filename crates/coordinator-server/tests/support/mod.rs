@@ -3,6 +3,7 @@
 
 pub mod certificates;
 pub mod plane;
+pub mod redis;
 pub mod resharding;
 pub mod unlucky;
 

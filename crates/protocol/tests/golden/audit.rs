@@ -26,6 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 fn creation() -> AuditEvent {
     AuditEvent {
+        event_id: None,
         timestamp: AT,
         coordinator_id: "c-1".to_owned(),
         action: AuditAction::CreateStream,
@@ -54,6 +55,7 @@ fn creation() -> AuditEvent {
 fn refused_scaling() -> AuditEvent {
     let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     AuditEvent {
+        event_id: Some("3f0c1b5e-7d0a-4a52-9b53-6f1d4f6a2c11".to_owned()),
         action: AuditAction::ScaleGroup,
         outcome: AuditOutcome::Rejected,
         status: 409,

@@ -117,6 +117,7 @@ fn unknown_shard() -> GrafanaShardRow {
         memory_usage_bytes: None,
         target_owner_member_ids: String::new(),
         current_owner_member_ids: String::new(),
+        problem: Some("WRONGTYPE".to_owned()),
     }
 }
 
@@ -137,6 +138,7 @@ fn known_shard() -> GrafanaShardRow {
         memory_usage_bytes: Some(4_096),
         target_owner_member_ids: "worker-m0".to_owned(),
         current_owner_member_ids: "worker-m0".to_owned(),
+        problem: None,
         ..unknown_shard()
     }
 }

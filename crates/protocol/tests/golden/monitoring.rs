@@ -154,5 +154,7 @@ fn consumption() -> Consumption {
     };
     Consumption {
         progress: members.into_iter().zip(progress()).map(row).collect(),
+        as_of: Some(AT),
+        age_ms: Some(250),
     }
 }

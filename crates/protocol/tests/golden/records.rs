@@ -18,23 +18,27 @@ fn no_offsets() -> Offsets {
         stream_prefix: "orders".to_owned(),
         consumer_group: "billing".to_owned(),
         shards: Vec::new(),
-        total_stream_length: 0,
-        total_pending_count: 0,
+        total_stream_length: Some(0),
+        total_pending_count: Some(0),
         total_lag: Some(0),
-        total_memory_usage_bytes: 0,
+        total_memory_usage_bytes: Some(0),
         memory_usage_known: true,
+        as_of: None,
+        age_ms: None,
     }
 }
 
-/// The second shard cannot be read (C04): it shows nulls and the reason, and the sum of the lag is unknown.
+/// The second shard cannot be read (C04): it shows nulls and the reason, and no sum is known.
 fn offsets() -> Offsets {
     Offsets {
         shards: vec![readable_shard(), broken_shard()],
-        total_stream_length: 12,
-        total_pending_count: 2,
+        total_stream_length: None,
+        total_pending_count: None,
         total_lag: None,
-        total_memory_usage_bytes: 4_096,
+        total_memory_usage_bytes: None,
         memory_usage_known: false,
+        as_of: Some(AT),
+        age_ms: Some(250),
         ..no_offsets()
     }
 }

@@ -1,14 +1,16 @@
 //! The store's traits on Redis; what each step does stands in the files beside this one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use store::{
-    Begun, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError, GroupLock,
-    GroupStore, MemberProgress, Page, PageCursor, Renewal, Renewed, Snapshot, Stamp, StoreError,
+    AuditSink, Begun, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError,
+    GroupLock, GroupStore, MemberProgress, Page, PageCursor, Renewal, Renewed, Snapshot, Stamp,
+    StoreError,
 };
 
 use super::RedisStore;
@@ -78,6 +80,10 @@ impl GroupStore for RedisStore {
 
     async fn check_ready(&self) -> Result<(), StoreError> {
         self.ready().await
+    }
+
+    fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {
+        Some(self)
     }
 }
 

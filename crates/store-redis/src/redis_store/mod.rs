@@ -1,5 +1,6 @@
 //! The store of group records on Redis. Each step of it is one script; this is where their replies become what the coordinator knows.
 
+mod audit;
 mod calls;
 mod change;
 mod directory;

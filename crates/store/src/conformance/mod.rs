@@ -67,6 +67,11 @@ macro_rules! conformance_cases {
             progress::progress_is_kept_by_renewals_and_commits
             progress::progress_goes_with_its_member
             progress::progress_of_an_earlier_process_goes_with_the_next_join
+            audit::events_are_told_newest_first_by_group_and_by_fleet
+            audit::a_name_that_is_no_group_gets_no_place_of_its_own
+            audit::events_outlive_their_group
+            audit::whoever_proves_nothing_pushes_nothing_out
+            audit::the_oldest_events_go
             watch::a_watch_without_a_gap_goes_on_m6
             watch::a_gap_begins_a_new_watch_m6
             watch::a_mark_that_was_lost_is_a_doubt_for_all_c8

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use coordinator_core::names::GroupId;
 
-use crate::{ChangeFeed, GroupStore, LockLimits};
+use crate::{AuditSink, ChangeFeed, GroupStore, LockLimits};
 
-/// A store with its news.
-pub trait TestedStore: GroupStore + ChangeFeed {}
+/// A store with its news and its audit.
+pub trait TestedStore: GroupStore + ChangeFeed + AuditSink {}
 
-impl<T: GroupStore + ChangeFeed> TestedStore for T {}
+impl<T: GroupStore + ChangeFeed + AuditSink> TestedStore for T {}
 
 /// A place that is empty at first and where stores are opened.
 #[async_trait]

@@ -8,6 +8,7 @@ use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 
+use super::audit::Audit;
 use super::watch::Watch;
 use crate::effects::Effects;
 use crate::{
@@ -21,6 +22,7 @@ pub(super) struct State {
     pub(super) groups: BTreeMap<GroupId, Stored>,
     pub(super) directory: BTreeSet<GroupId>,
     pub(super) watch: Option<Watch>,
+    pub(super) audit: Audit,
     locks: BTreeMap<GroupId, Held>,
     /// Rises when writes are lost.
     pub(super) history: u64,

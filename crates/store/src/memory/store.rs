@@ -19,9 +19,9 @@ use super::feed::Feed;
 use super::state::State;
 use super::watch::Watch;
 use crate::{
-    Begun, Change, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError, Doubt,
-    GroupLock, GroupStore, LockLimits, MemberProgress, Page, PageCursor, Renewal, Renewed,
-    Snapshot, Stamp, StoreClock, StoreError, SystemClock,
+    AuditSink, Begun, Change, ChangeFeed, ChangeStream, Commit, CommitError, Coordination,
+    CreateError, Doubt, GroupLock, GroupStore, LockLimits, MemberProgress, Page, PageCursor,
+    Renewal, Renewed, Snapshot, Stamp, StoreClock, StoreError, SystemClock,
 };
 
 /// How many groups a page of the directory has.
@@ -100,7 +100,7 @@ impl MemoryStore {
         state.history = history;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // No step of the state can be cut off half way.
         self.shared
             .state
@@ -272,6 +272,10 @@ impl GroupStore for MemoryStore {
 
     async fn check_ready(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {
+        Some(self)
     }
 }
 

@@ -59,6 +59,8 @@ impl Coordinator {
         let mut config = ServerConfig::new("test");
         config.settings = Settings::validated(timing, &Sticky).unwrap();
         config.routing_lease = Duration::from_millis(200);
+        // What is shown is what is there at the moment.
+        config.monitoring_cache = Duration::ZERO;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let client = CoordinatorClient::builder([&url])

@@ -1,6 +1,9 @@
 //! The routes, by what they are about.
 
+pub(super) mod audit;
 pub(super) mod auth;
+pub(super) mod events;
+pub(super) mod grafana;
 pub(super) mod groups;
 pub(super) mod members;
 pub(super) mod migrations;

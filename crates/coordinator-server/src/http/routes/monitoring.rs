@@ -1,12 +1,15 @@
-//! What operators look at. Each answer is read from the store when it is asked for.
+//! What operators look at. Each answer is read from the store when it is asked for, or says how old it is.
 
 use std::time::Instant;
 
 use axum::Json;
 use axum::extract::State;
-use protocol::{Assignments, Compatibility, GroupList, Health, HealthStatus, MemberList, Session};
+use protocol::{
+    Assignments, Compatibility, Consumption, GroupList, Health, HealthStatus, MemberList, Session,
+};
 
 use crate::convert;
+use crate::engine::{Look, seen};
 use crate::http::access::Reader;
 use crate::http::path::GroupPath;
 use crate::http::{ApiError, App};
@@ -68,6 +71,25 @@ pub(in crate::http) async fn members(
     let group = app.engine().group(&id).await?;
     let progress = app.engine().progress(&id).await?;
     Ok(Json(convert::members(&group, &progress)))
+}
+
+pub(in crate::http) async fn consumption(
+    State(app): State<App>,
+    _: Reader,
+    GroupPath(id): GroupPath,
+) -> Result<Json<Consumption>, ApiError> {
+    let look = app.engine().reported(&id).await;
+    let reported = seen(&look)?;
+    Ok(Json(Consumption {
+        as_of: Some(convert::of_clock(look.at)),
+        age_ms: Some(age_ms(&look)),
+        ..convert::consumption(&reported.group, &reported.progress)
+    }))
+}
+
+/// How old an answer is.
+pub(super) fn age_ms<T>(look: &Look<T>) -> u64 {
+    u64::try_from(look.age().as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(in crate::http) async fn assignments(

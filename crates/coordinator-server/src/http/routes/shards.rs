@@ -6,7 +6,9 @@ use coordinator_core::numbers::ShardIndex;
 use protocol::{ErrorCode, MESSAGE_LIMIT_MAX, MessagePage, MessageQuery, Offsets, PageDirection};
 use store::{EntryId, MessageRange};
 
+use super::monitoring::age_ms;
 use crate::convert;
+use crate::engine::seen;
 use crate::http::access::Reader;
 use crate::http::path::{GroupPath, ShardPath, Values};
 use crate::http::{ApiError, App};
@@ -16,9 +18,13 @@ pub(in crate::http) async fn offsets(
     _: Reader,
     GroupPath(group): GroupPath,
 ) -> Result<Json<Offsets>, ApiError> {
-    let group = app.engine().ready_group(&group).await?;
-    let rows = app.engine().offsets(&group).await?;
-    Ok(Json(convert::offsets(&group, rows)))
+    let look = app.engine().standing(&group).await;
+    let standing = seen(&look)?;
+    Ok(Json(Offsets {
+        as_of: Some(convert::of_clock(look.at)),
+        age_ms: Some(age_ms(&look)),
+        ..convert::offsets(&standing.group, &standing.shards)
+    }))
 }
 
 pub(in crate::http) async fn messages(

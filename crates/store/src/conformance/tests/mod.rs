@@ -1,5 +1,6 @@
 //! The cases, by what they are about. Each panics where the store does not mean what it should.
 
+pub mod audit;
 pub mod commit;
 pub mod create;
 pub mod directory;

@@ -1,0 +1,135 @@
+//! What is told of a mutation.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::response::Response;
+use protocol::{AuditEvent, AuditOutcome};
+use serde_json::Value;
+
+use super::asked::{Asked, capped};
+use super::body::Seen;
+use crate::auth::Principal;
+use crate::convert;
+
+/// The longest `requestedBy` that is told of.
+const ASKER: usize = 256;
+/// The longest `reason` that is told of.
+const REASON: usize = 1_024;
+/// The largest answer that is looked into.
+const ANSWER: usize = 1 << 24;
+/// What of a body is told of. Nothing else: nobody knows what somebody puts in there.
+const SUMMARY: [&str; 4] = [
+    "initialShardCount",
+    "targetShardCount",
+    "deprecatedAfter",
+    "force",
+];
+
+/// What was answered.
+pub(super) struct Answered {
+    status: StatusCode,
+    took: Duration,
+    /// The change that a request to scale began, or found.
+    resharding_id: Option<String>,
+}
+
+impl Answered {
+    /// Looks at an answer, and gives it back.
+    pub(super) async fn of(response: Response, took: Duration) -> (Self, Response) {
+        let status = response.status();
+        let of = |resharding_id| Self {
+            status,
+            took,
+            resharding_id,
+        };
+        if status != StatusCode::ACCEPTED {
+            return (of(None), response);
+        }
+        let (parts, body) = response.into_parts();
+        // Answers are written whole: this waits for nothing.
+        let body = axum::body::to_bytes(body, ANSWER).await.unwrap_or_default();
+        let resharding_id = resharding_of(&body);
+        (
+            of(resharding_id),
+            Response::from_parts(parts, Body::from(body)),
+        )
+    }
+
+    /// Whether it did not come to what was asked for.
+    pub(super) fn is_refused(&self) -> bool {
+        !self.status.is_success()
+    }
+
+    fn outcome(&self) -> AuditOutcome {
+        if self.status.is_success() {
+            AuditOutcome::Success
+        } else if self.status.is_client_error() {
+            AuditOutcome::Rejected
+        } else {
+            AuditOutcome::Failed
+        }
+    }
+}
+
+fn resharding_of(body: &[u8]) -> Option<String> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let of_stream = answer.pointer("/migrations/0/reshardingId");
+    let found = answer.get("reshardingId").or(of_stream)?.as_str()?;
+    Some(found.to_owned())
+}
+
+/// The event of a mutation.
+pub(super) fn event(
+    coordinator: &str,
+    asked: &Asked,
+    caller: Option<&Principal>,
+    seen: &Seen,
+    answered: &Answered,
+) -> AuditEvent {
+    let body = seen.json();
+    let text = |name: &str, most| Some(capped(body.get(name)?.as_str()?, most));
+    let resharding = asked.resharding_id.as_ref();
+    AuditEvent {
+        event_id: Some(uuid::Uuid::new_v4().to_string()),
+        timestamp: convert::now(),
+        coordinator_id: coordinator.to_owned(),
+        action: asked.action,
+        outcome: answered.outcome(),
+        status: answered.status.as_u16(),
+        principal: caller.map(|caller| caller.username.clone()),
+        roles: caller
+            .map(|caller| caller.roles.clone())
+            .unwrap_or_default(),
+        method: asked.method.clone(),
+        path: asked.path.clone(),
+        route: asked.route.clone(),
+        query_string: asked.query_string.clone(),
+        request_id: asked.request_id.clone(),
+        requested_by: text("requestedBy", ASKER),
+        reason: text("reason", REASON),
+        client_address: asked.client_address.clone(),
+        user_agent: asked.user_agent.clone(),
+        stream_prefix: asked.stream_prefix.clone(),
+        consumer_group: asked.consumer_group.clone(),
+        resharding_id: resharding.or(answered.resharding_id.as_ref()).cloned(),
+        duration_ms: u64::try_from(answered.took.as_millis()).unwrap_or(u64::MAX),
+        request_summary: summary(&body),
+        request_body_sha256: seen.sha256(),
+    }
+}
+
+fn summary(body: &Value) -> BTreeMap<String, String> {
+    let told = |name: &&str| {
+        let value = body.get(*name)?;
+        let text = match value {
+            Value::String(text) => capped(text, ASKER),
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+        };
+        Some(((*name).to_owned(), text))
+    };
+    SUMMARY.iter().filter_map(told).collect()
+}

@@ -1,0 +1,76 @@
+//! Sees to it that every mutation leaves one event, refused ones included. It changes no answer, and decides nothing.
+
+mod asked;
+mod body;
+mod caller;
+mod event;
+
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use protocol::{AuditAction, ErrorCode};
+
+use super::{ApiError, App};
+use crate::metrics;
+use asked::Asked;
+use caller::Caller;
+pub(super) use caller::note_caller;
+use event::Answered;
+
+/// The layer: outside of everything that may refuse a mutation.
+pub(super) async fn audit(State(app): State<App>, request: Request, next: Next) -> Response {
+    let Some(action) = action(&request) else {
+        return next.run(request).await;
+    };
+    // Whoever asked may go away meanwhile: what was begun is finished and written down all the same.
+    let carried_out = tokio::spawn(carry_out(app, action, request, next));
+    carried_out.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a mutation failed");
+        let message = "the coordinator failed; its log says more";
+        ApiError::new(ErrorCode::InternalError, message).into_response()
+    })
+}
+
+async fn carry_out(app: App, action: AuditAction, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let (mut parts, body) = request.into_parts();
+    let asked = Asked::read(&mut parts, action).await;
+    let caller = Caller::default();
+    parts.extensions.insert(caller.clone());
+    let (body, mut seen) = body::watched(body);
+    let request = Request::from_parts(parts, Body::new(body));
+    let response = next.run(request).await;
+    let took = started.elapsed();
+    seen.read_rest(app.config().limits.body_bytes).await;
+    let (answered, response) = Answered::of(response, took).await;
+    let principal = caller.known();
+    if matches!(action, AuditAction::ScaleStream | AuditAction::ScaleGroup) && principal.is_some() {
+        metrics::scale_request(answered.is_refused());
+    }
+    let coordinator = &app.config().coordinator_id;
+    let event = event::event(coordinator, &asked, principal, &seen, &answered);
+    app.auditor().keep(&event, asked.group()).await;
+    response
+}
+
+/// Which mutation a request asks for; none if it asks for something else.
+fn action(request: &Request) -> Option<AuditAction> {
+    let route = request.extensions().get::<MatchedPath>()?;
+    let route = route.as_str().strip_prefix("/coord/v1/streams/{stream}")?;
+    let method = request.method();
+    match route {
+        "" if method == Method::POST => Some(AuditAction::CreateStream),
+        "/scale" if method == Method::POST => Some(AuditAction::ScaleStream),
+        "/groups/{group}" if method == Method::POST => Some(AuditAction::CreateGroup),
+        "/groups/{group}" if method == Method::DELETE => Some(AuditAction::DeleteGroup),
+        "/groups/{group}/scale" if method == Method::POST => Some(AuditAction::ScaleGroup),
+        "/groups/{group}/migrations/{id}/rollback" if method == Method::POST => {
+            Some(AuditAction::RollbackMigration)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,296 @@
+//! Every mutation leaves one event, refused ones included, and none fails for want of a place for its event.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use protocol::{AuditAction, AuditEvent, AuditEvents, AuditOutcome, Role};
+use reqwest::{RequestBuilder, Response};
+use sha2::{Digest, Sha256};
+use support::{Server, config, memory, refusal};
+
+const CREATE: &str =
+    r#"{"initialShardCount":2,"requestedBy":"ops","reason":"a test","password":"hunter2"}"#;
+const SCALE: &str = r#"{"targetShardCount":4,"requestedBy":"ops","reason":"more"}"#;
+const DELETE: &str = r#"{"requestedBy":"ops","reason":"over","force":true}"#;
+
+fn as_admin(request: RequestBuilder) -> RequestBuilder {
+    request.basic_auth("admin", Some("admin"))
+}
+
+async fn send(server: &Server, method: &str, path: &str, body: &str) -> Response {
+    let path = format!("/coord/v1{path}");
+    let request = as_admin(server.request(method, &path)).body(body.to_owned());
+    request.send().await.unwrap()
+}
+
+async fn events(server: &Server, query: &str) -> Vec<AuditEvent> {
+    let path = format!("/monitoring/audit{query}");
+    let answer = send(server, "GET", &path, "").await;
+    assert_eq!(answer.status(), 200);
+    answer.json::<AuditEvents>().await.unwrap().events
+}
+
+fn told(event: &AuditEvent) -> (AuditAction, AuditOutcome, u16) {
+    (event.action, event.outcome, event.status)
+}
+
+#[tokio::test]
+async fn a_mutation_is_told_with_everything_that_is_known_of_it() {
+    let server = Server::start().await;
+    let request = as_admin(server.request("POST", "/coord/v1/streams/orders?dry=1"))
+        .header("x-request-id", "q-1")
+        .header("user-agent", "a-test/1")
+        .body(CREATE);
+    assert_eq!(request.send().await.unwrap().status(), 201);
+    let all = events(&server, "").await;
+    let [event] = &all[..] else {
+        panic!("one event: {all:?}");
+    };
+    assert_eq!(
+        told(event),
+        (AuditAction::CreateStream, AuditOutcome::Success, 201)
+    );
+    assert_eq!(event.coordinator_id, "test");
+    assert_eq!(event.principal.as_deref(), Some("admin"));
+    assert_eq!(event.roles, [Role::Admin]);
+    assert_eq!(event.method, "POST");
+    assert_eq!(event.path, "/coord/v1/streams/orders");
+    assert_eq!(event.route, "/coord/v1/streams/{stream}");
+    assert_eq!(event.query_string.as_deref(), Some("dry=1"));
+    assert_eq!(event.request_id.as_deref(), Some("q-1"));
+    assert_eq!(event.user_agent.as_deref(), Some("a-test/1"));
+    assert_eq!(event.requested_by.as_deref(), Some("ops"));
+    assert_eq!(event.reason.as_deref(), Some("a test"));
+    assert_eq!(event.stream_prefix.as_deref(), Some("orders"));
+    assert_eq!(event.consumer_group, None);
+    let address = event.client_address.as_deref().unwrap();
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+    let digest = Sha256::digest(CREATE.as_bytes());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(event.request_body_sha256.as_deref(), Some(digest.as_str()));
+    let summary: Vec<_> = event.request_summary.iter().collect();
+    assert_eq!(
+        summary,
+        [(&"initialShardCount".to_owned(), &"2".to_owned())]
+    );
+    let text = serde_json::to_string(event).unwrap();
+    assert!(!text.contains("hunter2"), "nobody asked for that: {text}");
+}
+
+#[tokio::test]
+async fn every_refusal_of_a_mutation_is_told() {
+    let mut config = config();
+    config.limits.body_bytes = 400;
+    let server = Server::with(memory(), config).await;
+    let huge = format!(r#"{{"requestedBy":"{}"}}"#, "x".repeat(500));
+    let none = "/streams/none/groups/none";
+    let orders = "/streams/orders/groups/orders";
+    let rollback = format!("{orders}/migrations/reshard-1/rollback");
+    let why = r#"{"requestedBy":"ops","reason":"no"}"#;
+    let table: [(&str, &str, &str, u16, AuditAction); 9] = [
+        (
+            "POST",
+            "/streams/orders",
+            CREATE,
+            201,
+            AuditAction::CreateStream,
+        ),
+        (
+            "POST",
+            "/streams/orders",
+            CREATE,
+            409,
+            AuditAction::CreateStream,
+        ),
+        (
+            "POST",
+            "/streams/a%7Bb",
+            CREATE,
+            400,
+            AuditAction::CreateStream,
+        ),
+        ("POST", orders, "{", 400, AuditAction::CreateGroup),
+        ("POST", orders, &huge, 413, AuditAction::CreateGroup),
+        ("DELETE", none, DELETE, 404, AuditAction::DeleteGroup),
+        (
+            "POST",
+            "/streams/none/scale",
+            SCALE,
+            404,
+            AuditAction::ScaleStream,
+        ),
+        (
+            "POST",
+            &format!("{none}/scale"),
+            SCALE,
+            404,
+            AuditAction::ScaleGroup,
+        ),
+        ("POST", &rollback, why, 404, AuditAction::RollbackMigration),
+    ];
+    for (method, path, body, status, action) in &table {
+        let answer = send(&server, method, path, body).await;
+        assert_eq!(answer.status(), *status, "{method} {path}");
+        let newest = &events(&server, "?limit=1").await[0];
+        let outcome = match status {
+            201 => AuditOutcome::Success,
+            _ => AuditOutcome::Rejected,
+        };
+        assert_eq!(told(newest), (*action, outcome, *status), "{method} {path}");
+        assert_eq!(newest.principal.as_deref(), Some("admin"));
+    }
+    let all = events(&server, "").await;
+    assert_eq!(all.len(), table.len());
+    let orders: Vec<u16> = events(&server, "?streamPrefix=orders")
+        .await
+        .iter()
+        .map(|event| event.status)
+        .collect();
+    assert_eq!(orders, [404, 413, 400, 409, 201]);
+    let none = events(&server, "?streamPrefix=none&limit=2").await;
+    assert_eq!(none.len(), 2, "of a stream that does not exist, too");
+}
+
+/// What somebody tried who might not is the most interesting of all.
+#[tokio::test]
+async fn whoever_is_not_let_in_is_told_of_with_what_was_asked_for() {
+    let server = Server::start().await;
+    let path = "/coord/v1/streams/orders";
+    let bare = server
+        .request("POST", path)
+        .body(CREATE)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(refusal(bare).await.0, 401);
+    let wrong = server
+        .request("POST", path)
+        .basic_auth("admin", Some("guess"));
+    let wrong = wrong.body(CREATE).send().await.unwrap();
+    assert_eq!(refusal(wrong).await.0, 401);
+    let all = events(&server, "?streamPrefix=orders").await;
+    assert_eq!(all.len(), 2);
+    for event in all {
+        assert_eq!(
+            told(&event),
+            (AuditAction::CreateStream, AuditOutcome::Rejected, 401)
+        );
+        assert_eq!((event.principal, event.roles), (None, Vec::new()));
+        assert_eq!(event.requested_by.as_deref(), Some("ops"));
+        assert!(event.request_body_sha256.is_some());
+    }
+}
+
+#[tokio::test]
+async fn what_only_looks_or_beats_leaves_no_event() {
+    let server = Server::start().await;
+    for (method, path) in [
+        ("GET", "/monitoring/groups"),
+        ("GET", "/streams/orders/groups/orders"),
+        ("PUT", "/streams/orders"),
+        ("POST", "/streams/orders/groups/orders/members/m/heartbeat"),
+        ("POST", "/nowhere"),
+    ] {
+        send(&server, method, path, "{}").await;
+    }
+    assert_eq!(events(&server, "").await, []);
+    for limit in ["0", "1001", "x"] {
+        let path = format!("/monitoring/audit?limit={limit}");
+        assert_eq!(send(&server, "GET", &path, "").await.status(), 400);
+    }
+}
+
+/// On Redis: in one list of the fleet and one of each group, and no key of a name that is none.
+#[tokio::test]
+async fn events_are_in_redis_and_names_that_are_no_groups_make_no_keys() {
+    let (redis, server) = support::redis::start(config()).await;
+    send(&server, "POST", "/streams/orders", CREATE).await;
+    let scaled = send(
+        &server,
+        "POST",
+        "/streams/orders/groups/orders/scale",
+        SCALE,
+    )
+    .await;
+    let scaled: protocol::Migration = scaled.json().await.unwrap();
+    for number in 0..5 {
+        let path = format!("/streams/none-{number}/groups/none");
+        assert_eq!(send(&server, "DELETE", &path, DELETE).await.status(), 404);
+    }
+    assert_eq!(
+        server
+            .request("POST", "/coord/v1/streams/nobody")
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        401
+    );
+    send(&server, "DELETE", "/streams/orders/groups/orders", DELETE).await;
+    let mut connection = redis.connection().await.unwrap();
+    let mut keys: Vec<String> = support::redis::ask(&mut connection, &["KEYS", "*audit*"]).await;
+    keys.sort();
+    let prefix = "redis-stream:coord";
+    let expected = [
+        "admin:audit",
+        "admin:audit:unproved",
+        "{orders:orders}:admin:audit",
+    ];
+    assert_eq!(keys, expected.map(|key| format!("{prefix}:{key}")));
+    let own: Vec<String> =
+        support::redis::ask(&mut connection, &["LRANGE", &keys[2], "0", "-1"]).await;
+    let own: Vec<AuditEvent> = own
+        .iter()
+        .map(|text| serde_json::from_str(text).unwrap())
+        .collect();
+    let actions: Vec<_> = own.iter().map(|event| event.action).collect();
+    let [create, scale, delete] = [
+        AuditAction::CreateStream,
+        AuditAction::ScaleGroup,
+        AuditAction::DeleteGroup,
+    ];
+    assert_eq!(actions, [delete, scale, create]);
+    assert_eq!(
+        own[1].resharding_id.as_deref(),
+        Some(scaled.resharding_id.as_str())
+    );
+    assert_eq!(events(&server, "").await.len(), 9);
+    assert_eq!(events(&server, "?streamPrefix=orders").await, own);
+    let ttl: i64 = support::redis::ask(&mut connection, &["TTL", &keys[2]]).await;
+    assert_eq!(ttl, -1, "it stays");
+}
+
+#[tokio::test]
+async fn a_mutation_whose_event_can_not_be_kept_happens_and_is_counted() {
+    let redis = testkit::RedisServer::builder().start().unwrap();
+    let mut connection = redis.connection().await.unwrap();
+    let user = "ACL SETUSER limited on >secret ~* &* +@all -lpush";
+    let words: Vec<&str> = user.split(' ').collect();
+    support::redis::ask::<String>(&mut connection, &words).await;
+    let url = format!("redis://limited:secret@{}/", redis.address());
+    let server = Server::with(support::redis::deps(&url).await, config()).await;
+    let failed = |text: &str| -> u64 {
+        let name = "redis_stream_coord_audit_failed_total ";
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line.map_or(0, |value| value.parse().unwrap())
+    };
+    let before = failed(&server.client.metrics().await.unwrap());
+    assert_eq!(
+        send(&server, "POST", "/streams/orders", CREATE)
+            .await
+            .status(),
+        201
+    );
+    assert_eq!(
+        server
+            .client
+            .group("orders", "orders")
+            .await
+            .unwrap()
+            .shard_count,
+        2
+    );
+    let after = failed(&server.client.metrics().await.unwrap());
+    assert_eq!(after, before + 1);
+    assert_eq!(events(&server, "").await, []);
+}

@@ -1,0 +1,321 @@
+//! The numbers: those of the page and no others, gone with what they are about, unknown where they are, and no question to Redis for a scrape.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use coordinator_core::settings::{Settings, Timing};
+use coordinator_core::time::Millis;
+use protocol::{HeartbeatRequest, ScaleRequest, ShardId, ShardProgress};
+use support::{Server, config, heartbeat, obey};
+use testkit::wait_until_async;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Names, without what all begin with, and the names of the labels of each.
+type Names = BTreeMap<String, BTreeSet<String>>;
+
+fn in_backticks(text: &str) -> Vec<String> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The table of the page.
+fn promised() -> Names {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let section = page.split("### Metrics\n").nth(1).unwrap();
+    let section = section.split("\n### ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let mut names = Names::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').collect();
+        for name in in_backticks(cells[1]) {
+            names.insert(name, in_backticks(cells[2]).into_iter().collect());
+        }
+    }
+    names
+}
+
+/// The series of a scrape: name, labels, value.
+fn series(text: &str) -> Vec<(String, BTreeMap<String, String>, f64)> {
+    let lines = text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty());
+    let parse = |line: &str| {
+        let (head, value) = line.rsplit_once(' ').unwrap();
+        let (name, labels) = head.split_once('{').unwrap_or((head, "}"));
+        let name = name.strip_prefix("redis_stream_coord_").unwrap().to_owned();
+        let labels = labels.strip_suffix('}').unwrap().split("\",");
+        let labels = labels.filter(|label| !label.is_empty()).map(|label| {
+            let (name, value) = label.split_once("=\"").unwrap();
+            (name.to_owned(), value.trim_end_matches('"').to_owned())
+        });
+        (name, labels.collect(), value.parse().unwrap())
+    };
+    lines.map(parse).collect()
+}
+
+fn shown(text: &str) -> Names {
+    let histograms: Vec<String> = text
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("# TYPE redis_stream_coord_")?
+                .strip_suffix(" histogram")
+        })
+        .map(str::to_owned)
+        .collect();
+    let mut names = Names::new();
+    for (name, labels, _) in series(text) {
+        let of = |histogram: &&String| {
+            let part = name.strip_prefix(histogram.as_str());
+            matches!(part, Some("_bucket" | "_sum" | "_count"))
+        };
+        let name = histograms.iter().find(of).unwrap_or(&name).clone();
+        let labels = labels.into_keys().filter(|label| label != "le");
+        names.entry(name).or_default().extend(labels);
+    }
+    names
+}
+
+fn value(text: &str, name: &str, wanted: &[(&str, &str)]) -> Option<f64> {
+    let fits = |labels: &BTreeMap<String, String>| {
+        wanted
+            .iter()
+            .all(|(name, value)| labels.get(*name).map(String::as_str) == Some(*value))
+    };
+    let mut all = series(text).into_iter();
+    let (_, _, value) = all.find(|(found, labels, _)| found == name && fits(labels))?;
+    Some(value)
+}
+
+fn working(request: HeartbeatRequest) -> HeartbeatRequest {
+    let progress = |shard: &ShardId| ShardProgress {
+        shard: *shard,
+        stream_key: format!("orders:{}", shard.shard_index),
+        last_delivered_id: Some("5-1".to_owned()),
+        last_acked_id: Some("4-2".to_owned()),
+        pending_count: 1,
+        updated_at: Some("2026-01-31T10:15:30.123Z".parse().unwrap()),
+    };
+    HeartbeatRequest {
+        shard_progress: request.owned_shards.iter().map(progress).collect(),
+        ..request
+    }
+}
+
+async fn scrape(server: &Server) -> String {
+    server.client.metrics().await.unwrap()
+}
+
+/// A member that has joined and owns what it was given.
+async fn settle(server: &Server, member: &str) -> HeartbeatRequest {
+    let joined = server.beat("orders", &heartbeat(member, 0, 0)).await;
+    let request = working(obey(&joined));
+    let answer = server.beat("orders", &request).await;
+    working(obey(&answer))
+}
+
+fn to(target: u32) -> ScaleRequest {
+    ScaleRequest {
+        target_shard_count: target,
+        requested_by: "test".to_owned(),
+        reason: "to see".to_owned(),
+        deprecated_after: None,
+    }
+}
+
+#[tokio::test]
+async fn the_numbers_and_labels_are_those_of_the_page() {
+    let mut config = config();
+    config.shard_sampling_interval = Duration::from_millis(200);
+    config.monitoring_cache = Duration::from_millis(10);
+    let (redis, server) = support::redis::start(config).await;
+    server.create("orders", 2).await;
+    let mut connection = redis.connection().await.unwrap();
+    for shard in ["orders:0", "orders:1"] {
+        let words = ["XADD", shard, "7-3", "field", "value"];
+        support::redis::ask::<String>(&mut connection, &words).await;
+    }
+    let request = tokio::sync::Mutex::new(settle(&server, "m").await);
+    server
+        .client
+        .producer_routing("orders", "orders")
+        .await
+        .unwrap();
+    server.client.scale_stream("orders", &to(1)).await.unwrap();
+    server
+        .client
+        .scale_stream("orders", &to(5))
+        .await
+        .unwrap_err();
+    let expected = promised();
+    let complete = || async {
+        let mut last = request.lock().await;
+        let answer = server.beat("orders", &last).await;
+        *last = working(obey(&answer));
+        let text = scrape(&server).await;
+        // Migrations are looked at, and shards are sampled, in their own time.
+        let is_open =
+            value(&text, "migration_shards_open", &[("condition", "UNREAD")]) == Some(1.0);
+        let is_sampled = value(&text, "shard_lag", &[("shard_index", "1")]) == Some(1.0);
+        let is_reported = value(&text, "member_active_workers", &[("member_id", "m")]).is_some();
+        is_open && is_sampled && is_reported && shown(&text) == expected
+    };
+    let outcome = wait_until_async(PATIENCE, complete).await;
+    let text = scrape(&server).await;
+    assert_eq!(shown(&text), expected, "{outcome:?}");
+    let first = [
+        ("stream_prefix", "orders"),
+        ("consumer_group", "orders"),
+        ("shard_index", "1"),
+    ];
+    for (name, expected) in [
+        ("shard_stream_length", 1.0),
+        ("shard_pending", 0.0),
+        ("shard_lag", 1.0),
+        ("shard_lag_unknown", 0.0),
+        ("shard_last_record_ms", 7.0),
+        ("shard_last_record_seq", 3.0),
+        ("shard_group_last_delivered_ms", 0.0),
+        ("shard_consumer_last_acked_seq", 2.0),
+        ("consumer_shard_last_delivered_ms", 5.0),
+        ("consumer_shard_pending", 1.0),
+        (
+            "consumer_shard_progress_updated_at_seconds",
+            1_769_854_530.123,
+        ),
+    ] {
+        assert_eq!(value(&text, name, &first), Some(expected), "{name}");
+    }
+    assert_eq!(
+        value(&text, "migration_state", &[("state", "DRAINING")]),
+        Some(1.0)
+    );
+    assert_eq!(
+        value(&text, "migration_shards_open", &[("condition", "UNREAD")]),
+        Some(1.0)
+    );
+    assert_eq!(
+        value(&text, "migration_shards_open", &[("condition", "PENDING")]),
+        Some(0.0)
+    );
+    assert_eq!(
+        value(&text, "member_active_workers", &[("member_id", "m")]),
+        Some(0.0)
+    );
+    assert!(
+        series(&text).iter().all(|(_, _, value)| *value >= 0.0),
+        "nothing is negative"
+    );
+    let heads = text.lines().filter(|line| line.starts_with("# TYPE"));
+    let once: BTreeSet<&str> = heads.clone().collect();
+    assert_eq!(once.len(), heads.count());
+}
+
+/// Case C25: an unknown lag is no lag of 0. Case C04: the other shard is told of.
+#[tokio::test]
+async fn c25_c04_what_is_not_known_has_no_series() {
+    let mut config = config();
+    config.shard_sampling_interval = Duration::from_millis(100);
+    let (redis, server) = support::redis::start(config).await;
+    server.create("orders", 2).await;
+    let mut connection = redis.connection().await.unwrap();
+    support::redis::ask::<i64>(&mut connection, &["DEL", "orders:1"]).await;
+    support::redis::ask::<String>(&mut connection, &["SET", "orders:1", "no stream"]).await;
+    let lag = |text: &str, shard: &str| {
+        let shard = [("shard_index", shard)];
+        let names = [
+            "shard_lag",
+            "shard_lag_unknown",
+            "shard_stream_length",
+            "shard_pending",
+        ];
+        names.map(|name| value(text, name, &shard))
+    };
+    let seen = || async {
+        let text = scrape(&server).await;
+        lag(&text, "0") == [Some(0.0); 4] && lag(&text, "1") == [None, Some(1.0), None, None]
+    };
+    wait_until_async(PATIENCE, seen).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_gone_has_no_series_any_more() {
+    let mut config = config();
+    config.shard_sampling_interval = Duration::from_millis(100);
+    config.routing_lease = Duration::from_millis(1);
+    let (_redis, server) = support::redis::start(config).await;
+    server.create("orders", 2).await;
+    settle(&server, "m").await;
+    let has = |text: &str, label: &str, wanted: &str| {
+        let all = series(text);
+        all.iter()
+            .any(|(_, labels, _)| labels.get(label).is_some_and(|value| value == wanted))
+    };
+    let becomes = async |label: &str, wanted: &str, there: bool| {
+        let seen = || async { has(&scrape(&server).await, label, wanted) == there };
+        wait_until_async(PATIENCE, seen)
+            .await
+            .unwrap_or_else(|_| panic!("{label}={wanted} is {there}"));
+    };
+    becomes("member_id", "m", true).await;
+    becomes("shard_index", "1", true).await;
+    // It is heard no more, and its lease ends.
+    becomes("member_id", "m", false).await;
+    assert_eq!(
+        value(&scrape(&server).await, "member_expired_total", &[]),
+        Some(1.0)
+    );
+    // Nothing is in the shard that leaves.
+    server.client.scale_stream("orders", &to(1)).await.unwrap();
+    becomes("shard_index", "1", false).await;
+    becomes("shard_index", "0", true).await;
+    let delete = protocol::DeleteGroupRequest {
+        requested_by: "test".to_owned(),
+        reason: "over".to_owned(),
+        force: true,
+    };
+    server
+        .client
+        .delete_group("orders", "orders", &delete)
+        .await
+        .unwrap();
+    becomes("stream_prefix", "orders", false).await;
+}
+
+/// Between two ticks of the coordinator: not one command of it, for as many scrapes as fit.
+#[tokio::test]
+async fn a_scrape_asks_redis_nothing() {
+    let timing = Timing {
+        heartbeat_interval: Millis::new(3_000),
+        member_lease_ttl: Millis::new(60_000),
+        rebalance_timeout: Millis::new(60_000),
+        stale_member_retention: Millis::new(60_000),
+    };
+    let mut config = config();
+    config.settings = Settings::validated(timing, &coordinator_core::assign::Sticky).unwrap();
+    config.shard_sampling_interval = Duration::from_secs(3_600);
+    let (redis, server) = support::redis::start(config).await;
+    server.create("orders", 4).await;
+    settle(&server, "m").await;
+    let mut connection = redis.connection().await.unwrap();
+    let mut quiet = false;
+    for _ in 0..200 {
+        let before = support::redis::command_counts(&mut connection).await;
+        for _ in 0..5 {
+            assert!(scrape(&server).await.contains("member_id=\"m\""));
+        }
+        let mut after = support::redis::command_counts(&mut connection).await;
+        // The question for the counts is one itself.
+        *after.get_mut("info").unwrap() -= 1;
+        quiet |= before == after;
+    }
+    assert!(quiet, "every five scrapes cost a command");
+}
