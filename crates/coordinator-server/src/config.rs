@@ -45,6 +45,9 @@ pub struct ServerConfig {
     pub shutdown_timeout: Duration,
     /// What one connection may cost.
     pub limits: Limits,
+    /// Who is shown every request and its answer.
+    #[cfg(feature = "testing")]
+    pub witness: Option<crate::http::Witness>,
 }
 
 /// How often one user may change one group.
@@ -112,6 +115,8 @@ impl ServerConfig {
             keep_retired: Duration::from_secs(3_600),
             shutdown_timeout: Duration::from_secs(20),
             limits: Limits::default(),
+            #[cfg(feature = "testing")]
+            witness: None,
         }
     }
 

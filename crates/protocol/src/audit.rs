@@ -8,6 +8,7 @@ use crate::{IsoTimestamp, Role};
 
 /// One mutation and what became of it. Who asked is in `principal` and `requestedBy`: the first is proved, the second said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEvent {
     /// When it was answered.
@@ -22,6 +23,7 @@ pub struct AuditEvent {
     pub status: u16,
     /// The user who proved to ask; absent where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub principal: Option<String>,
     /// That user's roles; sorted.
     #[serde(default)]
@@ -34,30 +36,39 @@ pub struct AuditEvent {
     pub route: String,
     /// Query of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub query_string: Option<String>,
     /// The request's `X-Request-Id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub request_id: Option<String>,
     /// Who the body says asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub requested_by: Option<String>,
     /// Why, as the body says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub reason: Option<String>,
     /// Address of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub client_address: Option<String>,
     /// The caller's `User-Agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub user_agent: Option<String>,
     /// The logical stream concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub stream_prefix: Option<String>,
     /// The consumer group concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub consumer_group: Option<String>,
     /// The change of the shard count concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub resharding_id: Option<String>,
     /// How long the answer took, in milliseconds.
     pub duration_ms: u64,
@@ -66,11 +77,13 @@ pub struct AuditEvent {
     pub request_summary: BTreeMap<String, String>,
     /// SHA-256 of the body in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub request_body_sha256: Option<String>,
 }
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AuditAction {
     /// A stream prefix.
@@ -89,6 +102,7 @@ pub enum AuditAction {
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AuditOutcome {
     /// Done, or begun.
@@ -101,18 +115,23 @@ pub enum AuditOutcome {
 
 /// The query for audit events: `?streamPrefix=&limit=`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditQuery {
     /// Only those of this stream; absent: of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
     pub stream_prefix: Option<String>,
     /// At most so many; absent: as the coordinator likes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
     pub limit: Option<u32>,
 }
 
 /// The latest audit events, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEvents {
     /// The events.

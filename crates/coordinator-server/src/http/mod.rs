@@ -4,10 +4,14 @@ mod access;
 mod body;
 mod error;
 mod limit;
+mod openapi;
 mod path;
+mod reference;
 mod router;
 mod routes;
 mod table;
+#[cfg(feature = "testing")]
+mod witness;
 
 #[cfg(test)]
 mod access_tests;
@@ -22,6 +26,8 @@ use crate::engine::Engine;
 
 pub(crate) use error::ApiError;
 use limit::ChangeLimit;
+#[cfg(feature = "testing")]
+pub use witness::{Exchange, Witness};
 
 /// What every route works with.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use protocol::ErrorCode;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::routes::{auth, groups, members, migrations, monitoring, probes, shards, streams};
-use super::{ApiError, App, access};
+use super::{ApiError, App, access, reference};
 use crate::metrics;
 
 /// The routes, each behind the guard, and their paths.
@@ -54,17 +54,26 @@ impl Routes {
 
     /// The router, with what every answer has in common.
     pub(super) fn into_router(self) -> Router {
-        self.router
+        let router = self
+            .router
             .fallback(unknown_route)
             .method_not_allowed_fallback(wrong_method)
             .layer(CatchPanicLayer::custom(panicked))
-            .layer(middleware::from_fn(measure))
-            .with_state(self.app)
+            .layer(middleware::from_fn(measure));
+        #[cfg(feature = "testing")]
+        let router = match self.app.config().witness.clone() {
+            Some(witness) => router.layer(middleware::from_fn(move |request, next| {
+                super::witness::show(witness.clone(), request, next)
+            })),
+            None => router,
+        };
+        router.with_state(self.app)
     }
 }
 
 pub(super) fn router(app: &App) -> Routes {
     let api = Routes::new(app)
+        .route("/openapi.json", get(reference::document))
         .route("/auth/login", post(auth::login))
         .route("/streams/{stream}", post(streams::create))
         .route(
@@ -129,6 +138,9 @@ pub(super) fn router(app: &App) -> Routes {
         .route("/healthz", get(probes::healthz))
         .route("/readyz", get(probes::readyz))
         .route("/metrics", get(probes::metrics))
+        .route("/docs", get(reference::page))
+        .route("/docs/reference.js", get(reference::script))
+        .route("/docs/reference.css", get(reference::style))
 }
 
 async fn unknown_route(request: Request) -> ApiError {
