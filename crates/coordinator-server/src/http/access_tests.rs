@@ -1,12 +1,12 @@
 //! The table of access against the router and against what is answered, row by row.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::http::{Method, Request, Response, StatusCode};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,9 +16,10 @@ use store::MemoryStore;
 use tower::ServiceExt as _;
 
 use super::access::Writer;
+use super::contract::{Answer, Contract};
 use super::router::Routes;
 use super::table::{Access, Row, TABLE, row_of};
-use super::{App, router};
+use super::{App, openapi, router};
 use crate::auth::{PasswordHash, User};
 use crate::config::ServerConfig;
 use crate::engine::{Deps, Engine};
@@ -62,11 +63,38 @@ async fn ask(router: &Router, method: &Method, path: &str, role: Option<Role>) -
         request = request.header(AUTHORIZATION, format!("Basic {basic}"));
     }
     let request = request.body(Body::empty()).expect("a request");
-    router
+    let response = router
         .clone()
         .oneshot(request)
         .await
-        .unwrap_or_else(|never| match never {})
+        .unwrap_or_else(|never| match never {});
+    if TABLE.iter().any(|row| row.path == path) {
+        return described(method, path, response).await;
+    }
+    response
+}
+
+static CONTRACT: LazyLock<Contract> = LazyLock::new(openapi::contract);
+
+/// The response, which has to be what the OpenAPI document says.
+async fn described(method: &Method, path: &str, response: Response<Body>) -> Response<Body> {
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.expect("a whole body").to_bytes();
+    let text = |value: &HeaderValue| value.to_str().expect("a text").to_owned();
+    let headers = parts.headers.iter();
+    let answer = Answer {
+        method: method.as_str(),
+        path: &filled(path),
+        status: parts.status.as_u16(),
+        headers: headers
+            .map(|(name, value)| (name.to_string(), text(value)))
+            .collect(),
+        body: Some(&body),
+    };
+    CONTRACT
+        .check(&answer)
+        .unwrap_or_else(|fault| panic!("{fault}"));
+    Response::from_parts(parts, Body::from(body))
 }
 
 async fn code(response: Response<Body>) -> ErrorCode {

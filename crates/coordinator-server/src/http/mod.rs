@@ -15,6 +15,9 @@ mod witness;
 
 #[cfg(test)]
 mod access_tests;
+#[cfg(test)]
+#[path = "../../tests/support/contract.rs"]
+mod contract;
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
 //! Answers and bodies against an OpenAPI document, strictly: what the document does not mention is a fault, too. Knows the document only, not the coordinator.
+#![allow(dead_code, unreachable_pub)]
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

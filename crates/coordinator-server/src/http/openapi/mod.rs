@@ -29,6 +29,12 @@ pub(super) fn json() -> Bytes {
     TEXT.clone()
 }
 
+/// The document as it is served, to be compared with answers.
+#[cfg(test)]
+pub(super) fn contract() -> super::contract::Contract {
+    super::contract::Contract::new(&text(&document()))
+}
+
 fn text(document: &Value) -> String {
     format!("{document:#}\n")
 }

@@ -8,11 +8,8 @@ use protocol::{NAME_MAX_BYTES, NAME_PATTERN, check_stream_prefix};
 use serde_json::{Value, json};
 
 use super::{document, parameters, text};
+use crate::http::contract::Contract;
 use crate::http::table::{Access, TABLE};
-
-#[path = "../../../tests/support/contract.rs"]
-mod contract;
-use contract::Contract;
 
 fn folder(below: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(below)
@@ -248,8 +245,9 @@ fn every_fixture_is_what_its_schema_says_and_every_bad_one_is_not() {
         for value in values {
             let outcome = contract.is_a(schema, &value);
             if name.contains(".bad/") {
-                // JSON itself has nothing against a field that is there twice.
-                let is_told = outcome.is_err() || name.ends_with("/doubled-field.json");
+                // To JSON Schema a field may be there twice, and 1.0 is an integer.
+                let untold = ["/doubled-field.json", "/float-shard-index.json"];
+                let is_told = outcome.is_err() || untold.iter().any(|end| name.ends_with(end));
                 assert!(is_told, "{name} is taken for a {schema}");
                 bad += 1;
             } else if is_open || others.contains(&name.as_str()) {
