@@ -57,6 +57,13 @@ impl Contract {
         })
     }
 
+    /// What a reference of the document leads to.
+    pub fn schema(&self, reference: &str) -> &Value {
+        let pointer = reference.strip_prefix('#');
+        let found = pointer.and_then(|pointer| self.document.pointer(pointer));
+        found.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+    }
+
     /// What is wrong with an answer.
     pub fn check(&self, answer: &Answer) -> Result<(), String> {
         let said = |problem: String| {
