@@ -28,6 +28,7 @@ mod migration;
 mod monitoring;
 mod names;
 mod number;
+mod objects;
 mod offsets;
 mod routing;
 mod shard_id;

@@ -22,7 +22,10 @@ pub struct MessageQuery {
     pub direction: PageDirection,
     /// `nextCursor` of the page before; absent or empty: the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    #[cfg_attr(
+        feature = "openapi",
+        param(nullable = false, pattern = "^([0-9]{1,19}-[0-9]{1,19})?$")
+    )]
     pub cursor: Option<String>,
     /// Records wanted; absent: 25.
     #[serde(default = "default_limit")]
