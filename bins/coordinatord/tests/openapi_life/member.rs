@@ -10,6 +10,8 @@ pub(crate) struct Member {
     pub(crate) epoch: i64,
     pub(crate) version: u64,
     pub(crate) owned: Value,
+    /// Of the last answer that it obeyed.
+    pub(crate) status: String,
     sent: u32,
 }
 
@@ -21,6 +23,7 @@ impl Member {
             epoch: 0,
             version: 0,
             owned: json!([]),
+            status: String::new(),
             sent: 0,
         }
     }
@@ -50,12 +53,16 @@ impl Member {
     pub(crate) async fn report(&mut self, api: &Api) -> String {
         let answer = self.send(api, json!({})).await.expect(200);
         self.obey(&answer);
-        answer["status"].as_str().unwrap().to_owned()
+        self.status.clone()
     }
 
     pub(crate) fn obey(&mut self, answer: &Value) {
         let assigned = &answer["assignment"]["assignedShards"];
-        match answer["status"].as_str().unwrap() {
+        answer["status"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut self.status);
+        match self.status.as_str() {
             "OK" => self.owned = assigned.clone(),
             "SYNC_METADATA" | "REVOKE_PENDING" => {
                 let is_assigned = |shard: &Value| assigned.as_array().unwrap().contains(shard);

@@ -6,10 +6,9 @@ use super::super::operation::{Described, get, post};
 use super::{CHANGE, GROUP, STORE, example};
 
 /// What else may come of asking for another shard count.
-const SCALE: [ErrorCode; 4] = [
+const SCALE: [ErrorCode; 3] = [
     ErrorCode::ActiveMigrationExists,
     ErrorCode::MetadataSyncInProgress,
-    ErrorCode::StreamPrefixAlreadyExists,
     ErrorCode::RedisStreamProvisioningFailed,
 ];
 
