@@ -97,6 +97,14 @@ fn what_is_as_described_is_let_pass() {
     assert_eq!(found(200, &[JSON], &group()), Ok(()));
 }
 
+/// What differs, and the answer: its status, its headers, its body.
+type Differing = (
+    &'static str,
+    u16,
+    &'static [(&'static str, &'static str)],
+    Value,
+);
+
 #[test]
 fn whatever_differs_from_the_document_is_noticed() {
     let error =
@@ -111,7 +119,7 @@ fn whatever_differs_from_the_document_is_noticed() {
     let mut deep = group();
     deep["activeMigration"]["extra"] = json!(1);
     let unauthorized = error("UNAUTHORIZED", "UNAUTHORIZED");
-    let differing: [(&str, u16, &[(&str, &str)], Value); 12] = [
+    let differing: [Differing; 12] = [
         ("a status", 418, &[JSON], group()),
         ("no content type", 200, &[], group()),
         (
