@@ -49,6 +49,9 @@ pub struct ServerConfig {
     pub shutdown_timeout: Duration,
     /// What one connection may cost.
     pub limits: Limits,
+    /// Who is shown every request and its answer.
+    #[cfg(feature = "testing")]
+    pub witness: Option<crate::http::Witness>,
 }
 
 /// How often one user may change one group.
@@ -118,6 +121,8 @@ impl ServerConfig {
             shard_sampling_interval: Duration::from_secs(15),
             shutdown_timeout: Duration::from_secs(20),
             limits: Limits::default(),
+            #[cfg(feature = "testing")]
+            witness: None,
         }
     }
 

@@ -20,4 +20,6 @@ pub use config::{
     MAX_STREAM_SHARDS, ServerConfig,
 };
 pub use engine::Deps;
+#[cfg(feature = "testing")]
+pub use http::{Exchange, Witness};
 pub use serve::{ClientAuth, ServeError, Tls, TlsError, TlsFiles, serve};

@@ -8,10 +8,12 @@ use crate::{IsoTimestamp, Role};
 
 /// One mutation and what became of it. Who asked is in `principal` and `requestedBy`: the first is proved, the second said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEvent {
     /// Names this event among all: it may be kept in several places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub event_id: Option<String>,
     /// When it was answered.
     pub timestamp: IsoTimestamp,
@@ -25,6 +27,7 @@ pub struct AuditEvent {
     pub status: u16,
     /// The user who proved to ask; absent where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub principal: Option<String>,
     /// That user's roles; sorted.
     #[serde(default)]
@@ -37,30 +40,39 @@ pub struct AuditEvent {
     pub route: String,
     /// Query of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub query_string: Option<String>,
     /// The request's `X-Request-Id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub request_id: Option<String>,
     /// Who the body says asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub requested_by: Option<String>,
     /// Why, as the body says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub reason: Option<String>,
     /// Address of the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub client_address: Option<String>,
     /// The caller's `User-Agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub user_agent: Option<String>,
     /// The logical stream concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub stream_prefix: Option<String>,
     /// The consumer group concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub consumer_group: Option<String>,
     /// The change of the shard count concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub resharding_id: Option<String>,
     /// How long the answer took, in milliseconds.
     pub duration_ms: u64,
@@ -69,11 +81,13 @@ pub struct AuditEvent {
     pub request_summary: BTreeMap<String, String>,
     /// SHA-256 of the body in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub request_body_sha256: Option<String>,
 }
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AuditAction {
     /// A stream prefix.
@@ -92,6 +106,7 @@ pub enum AuditAction {
 
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AuditOutcome {
     /// Done, or begun.
@@ -110,18 +125,23 @@ pub const AUDIT_LIMIT_MAX: u32 = 1_000;
 
 /// The query for audit events: `?streamPrefix=&limit=`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditQuery {
     /// Only those of this stream; absent: of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
     pub stream_prefix: Option<String>,
     /// At most so many, 1 to [`AUDIT_LIMIT_MAX`]; absent: [`AUDIT_LIMIT_DEFAULT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
     pub limit: Option<u32>,
 }
 
 /// The latest audit events, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEvents {
     /// The events.

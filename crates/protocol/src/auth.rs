@@ -13,6 +13,7 @@ pub const TOKEN_TYPE: &str = "Bearer";
 
 /// A user name and its password. The password is kept out of debug output.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LoginRequest {
     /// The user.
@@ -37,11 +38,12 @@ impl fmt::Debug for LoginRequest {
 
 /// A token for the calls that follow. The token is kept out of debug output.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LoginResponse {
     /// To be sent as `Authorization: Bearer <token>`.
     pub access_token: String,
-    /// Always [`TOKEN_TYPE`].
+    /// Always `Bearer`.
     pub token_type: String,
     /// When the token ends.
     pub expires_at: IsoTimestamp,
@@ -64,6 +66,7 @@ impl fmt::Debug for LoginResponse {
 
 /// What a user may do. The order is the one that role lists are sorted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Role {
     /// Every GET. Also called MONITOR; it is written READ.
@@ -128,12 +131,14 @@ impl FromStr for Role {
 
 /// Who the coordinator takes the caller for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     /// Whether the caller proved who it is.
     pub authenticated: bool,
     /// The user, where the caller proved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub username: Option<String>,
     /// What the caller may do; sorted.
     pub roles: Vec<Role>,

@@ -3,6 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+use crate::objects::Objects;
+
 /// How much of a refusal is told.
 const REASON_MAX_CHARS: usize = 240;
 
@@ -39,7 +41,7 @@ pub enum DecodeError {
 /// [`DecodeError::Field`] names the field and what is wrong with it; [`DecodeError::Syntax`] where the JSON breaks.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value = serde_path_to_error::deserialize(Objects(&mut json)).map_err(|error| {
         let field = error.path().to_string();
         refusal(&field, error.inner())
     })?;
@@ -103,6 +105,28 @@ mod tests {
             error.to_string().len() < 700,
             "{} bytes",
             error.to_string().len()
+        );
+    }
+
+    #[test]
+    fn a_list_is_no_object_however_deep_it_is() {
+        let texts: [(&[u8], &str); 4] = [
+            (br#"["me", "because"]"#, "body: "),
+            (
+                br#"{"requestedBy": "me", "reason": ["because"]}"#,
+                "reason: ",
+            ),
+            (br#"{"requestedBy": "me"}"#, "body: missing field `reason`"),
+            (br"[[1]]", "body: "),
+        ];
+        for (text, beginning) in texts {
+            let error = decode::<crate::RollbackRequest>(text).expect_err("is refused");
+            assert!(error.to_string().starts_with(beginning), "{error}");
+        }
+        let error = decode::<Vec<Option<ShardId>>>(br#"[{"shardIndex": 1}, null, [2]]"#);
+        assert_eq!(
+            error.expect_err("a list is no shard").to_string(),
+            "[2]: invalid type: sequence, expected struct ShardId"
         );
     }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The body of every refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorBody {
     /// The HTTP status by its upper-case name: `CONFLICT`.
@@ -142,6 +143,22 @@ impl<'de> Deserialize<'de> for ErrorCode {
         String::deserialize(deserializer).map(Self::from)
     }
 }
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for ErrorCode {
+    /// Any word: later releases may have further codes. Which ones an operation answers today is told there.
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        utoipa::openapi::ObjectBuilder::new()
+            .schema_type(utoipa::openapi::Type::String)
+            .pattern(Some("^[A-Z][A-Z0-9_]*$"))
+            .description(Some("Why a request was refused. Expect codes that you do not know, and go by the HTTP status then."))
+            .examples(Self::ALL.iter().map(Self::as_str))
+            .into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for ErrorCode {}
 
 /// The upper-case name of an HTTP status that the API answers; `UNKNOWN` for any other.
 #[must_use]

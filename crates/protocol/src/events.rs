@@ -6,6 +6,7 @@ use crate::GroupState;
 
 /// The data of one server-sent event: a group has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GroupChanged {
     /// The logical stream.
@@ -16,5 +17,6 @@ pub struct GroupChanged {
     pub metadata_version: u64,
     /// Its state now; absent once the group is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub state: Option<GroupState>,
 }

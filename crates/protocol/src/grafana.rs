@@ -6,6 +6,7 @@ use crate::{GroupState, IsoTimestamp, MemberState};
 
 /// One entry of a dashboard variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GrafanaOption {
     /// What is shown.
     #[serde(rename = "__text")]
@@ -17,6 +18,7 @@ pub struct GrafanaOption {
 
 /// One group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GrafanaGroupRow {
     /// The logical stream.
@@ -46,17 +48,22 @@ pub struct GrafanaGroupRow {
     /// Shards being given up.
     pub revoking_shards: u32,
     /// Records in the streams.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub total_stream_length: Option<u64>,
     /// Delivered and not acknowledged.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub total_pending_count: Option<u64>,
     /// Not delivered yet.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub total_lag: Option<u64>,
     /// Bytes the streams take.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub total_memory_usage_bytes: Option<u64>,
 }
 
 /// One member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GrafanaMemberRow {
     /// The logical stream.
@@ -89,6 +96,7 @@ pub struct GrafanaMemberRow {
 
 /// One shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GrafanaShardRow {
     /// The logical stream.
@@ -104,24 +112,34 @@ pub struct GrafanaShardRow {
     /// Key of its stream.
     pub stream_key: String,
     /// Cluster slot of that key.
+    #[cfg_attr(feature = "openapi", schema(maximum = 16_383))]
     pub redis_slot: u16,
     /// Address of the node that serves the slot.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub redis_node_endpoint: Option<String>,
     /// Records in the stream.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub stream_length: Option<u64>,
     /// Id of its last record.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub last_record_id: Option<String>,
     /// Highest id it ever gave.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub last_generated_id: Option<String>,
     /// Id up to which the group has been served.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub group_last_delivered_id: Option<String>,
     /// Last id its owner acknowledged.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub consumer_last_acked_id: Option<String>,
     /// Delivered and not acknowledged.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub pending_count: Option<u64>,
     /// Not delivered yet.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub lag: Option<u64>,
     /// Bytes the stream takes.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub memory_usage_bytes: Option<u64>,
     /// Who should own it, separated by commas.
     pub target_owner_member_ids: String,
@@ -129,11 +147,13 @@ pub struct GrafanaShardRow {
     pub current_owner_member_ids: String,
     /// Why something above is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub problem: Option<String>,
 }
 
 /// Who owns one shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GrafanaAssignmentRow {
     /// The logical stream.
@@ -152,6 +172,7 @@ pub struct GrafanaAssignmentRow {
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GrafanaMessageRow {
     /// The logical stream.
@@ -167,5 +188,6 @@ pub struct GrafanaMessageRow {
     /// The time in that id.
     pub record_time: IsoTimestamp,
     /// The fields as JSON text; null while values are masked.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub fields_json: Option<String>,
 }

@@ -8,6 +8,7 @@ use crate::Migration;
 
 /// One group: a consumer group of a stream prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
     /// The logical stream.
@@ -25,6 +26,7 @@ pub struct Group {
     /// Shards that producers route to.
     pub shard_count: u32,
     /// The change of the shard count that is under way; null when there is none.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub active_migration: Option<Migration>,
     /// Shards per member as they should be.
     pub target_assignment_summary: BTreeMap<String, u32>,
@@ -32,11 +34,13 @@ pub struct Group {
     pub current_assignment_summary: BTreeMap<String, u32>,
     /// Told only of a group that is half made: its creation is to be repeated, or the group deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub provisioning: Option<GroupProvisioning>,
 }
 
 /// How far the making of a group's streams has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum GroupProvisioning {
     /// Not all streams and consumer groups of it were made; no member is taken in and no routing is told.
@@ -45,6 +49,7 @@ pub enum GroupProvisioning {
 
 /// How settled a group is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum GroupState {
     /// Nobody is a live member.
@@ -59,6 +64,7 @@ pub enum GroupState {
 
 /// All groups; sorted by prefix and group.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GroupList {
     /// The groups.

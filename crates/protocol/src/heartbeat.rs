@@ -13,18 +13,28 @@ pub const LEAVE_EPOCH: i64 = -1;
 
 /// What a member sends: its whole state, every time. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HeartbeatRequest {
-    /// Version of the coordination protocol that the client speaks; see [`crate::is_supported`].
+    /// Version of the coordination protocol that the client speaks. One that is not known is answered `UNSUPPORTED_PROTOCOL`.
     pub protocol_version: u32,
     /// Name of this message; the answer repeats it as `responseTo`.
+    #[cfg_attr(feature = "openapi", schema(max_length = 256))]
     pub request_id: String,
     /// Must be the member of the path.
+    #[cfg_attr(
+        feature = "openapi",
+        schema(
+            max_length = 256,
+            pattern = "^[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000{}]([^\\u0000-\\u001f\\u007f-\\u009f{}]*[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000{}])?$"
+        )
+    )]
     pub member_id: String,
     /// A name for people; several members may share one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(max_length = 256))]
     pub member_name: Option<String>,
-    /// The epoch last given to the member; [`JOIN_EPOCH`] to join, [`LEAVE_EPOCH`] to leave.
+    /// The epoch last given to the member; 0 to join, -1 to leave.
     pub member_epoch: i64,
     /// The version of the group's metadata that the member acts on.
     #[serde(deserialize_with = "number::signed_range")]
@@ -42,6 +52,7 @@ pub struct HeartbeatRequest {
     pub shard_progress: Vec<ShardProgress>,
     /// UUID of the process: tells a restarted member from its earlier self.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(max_length = 256))]
     pub instance_id: Option<String>,
     /// Rises with every message of the process: tells a delayed copy from a new message (rule H14a).
     #[serde(
@@ -71,10 +82,12 @@ impl HeartbeatRequest {
 
 /// How much a member can work at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeConsumerCapacity {
     /// Workers the member may run; at least 1.
     #[serde(deserialize_with = "number::at_least_one")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub runtime_max_concurrency: u32,
     /// Workers that are free now.
     pub available_concurrency: u32,
@@ -82,6 +95,7 @@ pub struct RuntimeConsumerCapacity {
 
 /// A shard on its way out of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RevokingShard {
     /// The shard.
@@ -98,6 +112,7 @@ pub struct RevokingShard {
 
 /// How far giving up a shard has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RevokeState {
     /// The member was told and has not stopped reading yet.
@@ -110,6 +125,7 @@ pub enum RevokeState {
 
 /// How far a member has come in one shard.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ShardProgress {
     /// The shard.
@@ -123,7 +139,7 @@ pub struct ShardProgress {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_acked_id: Option<String>,
     /// Records delivered and not acknowledged.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number::signed_range")]
     pub pending_count: u64,
     /// When this was taken, by the member's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,6 +150,7 @@ pub struct ShardProgress {
 ///
 /// For the statuses that reject, the epochs are those known (0 if none) and the sets are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HeartbeatResponse {
     /// The `requestId` this answers.
@@ -158,11 +175,13 @@ pub struct HeartbeatResponse {
     pub assignment: Assignment,
     /// How long the member stays alive without a heartbeat, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub member_lease_ttl_ms: Option<u64>,
 }
 
 /// The shards of one member.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Assignment {
     /// Shards that are the member's now; sorted.
@@ -178,6 +197,7 @@ pub struct Assignment {
 
 /// Where an assigned shard is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AssignedStream {
     /// Position of the shard.
@@ -190,6 +210,7 @@ pub struct AssignedStream {
 
 /// What a client does with the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum HeartbeatStatus {
     /// Takes the assignment over: starts what is new, drains what is gone. The only one that lets a shard start.

@@ -28,6 +28,7 @@ mod migration;
 mod monitoring;
 mod names;
 mod number;
+mod objects;
 mod offsets;
 mod routing;
 mod shard_id;
@@ -65,8 +66,8 @@ pub use monitoring::{
     Assignments, Consumption, Health, HealthStatus, Member, MemberList, MemberState, ProgressRow,
 };
 pub use names::{
-    NAME_MAX_BYTES, NameError, NameProblem, STREAM_KEY_PLACEHOLDER, check_consumer_group,
-    check_member_id, check_stream_prefix, stream_key, stream_key_pattern,
+    NAME_MAX_BYTES, NAME_PATTERN, NameError, NameProblem, STREAM_KEY_PLACEHOLDER,
+    check_consumer_group, check_member_id, check_stream_prefix, stream_key, stream_key_pattern,
 };
 pub use offsets::{Offsets, ShardOffsets};
 pub use routing::{RoutedShard, Routing};

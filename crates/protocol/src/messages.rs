@@ -12,16 +12,24 @@ pub const MESSAGE_LIMIT_MAX: u32 = 1_000;
 
 /// The query of a page: `?direction=BACKWARD&cursor=&limit=25`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 #[serde(rename_all = "camelCase")]
 pub struct MessageQuery {
     /// Which way to go; absent: from the newest.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", param(inline))]
     pub direction: PageDirection,
     /// `nextCursor` of the page before; absent or empty: the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        param(nullable = false, pattern = "^([0-9]{1,19}-[0-9]{1,19})?$")
+    )]
     pub cursor: Option<String>,
-    /// Records wanted; absent: [`MESSAGE_LIMIT_DEFAULT`].
+    /// Records wanted; absent: 25.
     #[serde(default = "default_limit")]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 1_000, default = 25))]
     pub limit: u32,
 }
 
@@ -31,6 +39,7 @@ const fn default_limit() -> u32 {
 
 /// Which way a page goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PageDirection {
     /// Oldest first.
@@ -42,6 +51,7 @@ pub enum PageDirection {
 
 /// One page of a shard's records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MessagePage {
     /// The logical stream.
@@ -59,11 +69,13 @@ pub struct MessagePage {
     /// The records.
     pub records: Vec<MessageRecord>,
     /// Where the next page begins; null after the last.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub next_cursor: Option<String>,
 }
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MessageRecord {
     /// Its id in the stream.
@@ -76,11 +88,13 @@ pub struct MessageRecord {
 
 /// One field of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MessageField {
     /// Its name; bytes that are no UTF-8 are replaced.
     pub name: String,
     /// Its value, likewise; null while values are masked.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub value: Option<String>,
     /// How long the value is.
     pub value_bytes: u64,

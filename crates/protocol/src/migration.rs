@@ -9,9 +9,10 @@ pub const NOOP_RESHARDING_ID: &str = "noop";
 
 /// One change of the shard count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Migration {
-    /// `reshard-<uuid>`, or [`NOOP_RESHARDING_ID`].
+    /// `reshard-<uuid>`, or `noop` where nothing was to be changed.
     pub resharding_id: String,
     /// Shards before.
     pub from_shard_count: u32,
@@ -25,11 +26,13 @@ pub struct Migration {
     pub updated_at: IsoTimestamp,
     /// The removed shards one by one; only while they are drained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub shards: Option<Vec<DrainingShard>>,
 }
 
 /// How far a change of the shard count has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MigrationState {
     /// Recorded; streams are being provisioned.
@@ -48,6 +51,7 @@ pub enum MigrationState {
 
 /// A removed shard on its way out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DrainingShard {
     /// Position of the shard.
@@ -55,8 +59,10 @@ pub struct DrainingShard {
     /// How far it has come.
     pub phase: ShardDrainPhase,
     /// Delivered and not acknowledged, the most of any consumer group; null when Redis cannot tell.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub pending: Option<u64>,
     /// Not delivered yet, the most of any consumer group; null when Redis cannot tell.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub lag: Option<u64>,
     /// What stands against its being retired, per consumer group (rule G4).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +71,7 @@ pub struct DrainingShard {
 
 /// What stands against a shard's being retired, in one consumer group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenCondition {
     /// The consumer group.
@@ -73,11 +80,13 @@ pub struct OpenCondition {
     pub condition: DrainCondition,
     /// How many records, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub count: Option<u64>,
 }
 
 /// What can stand against a shard's being retired. Rule G4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DrainCondition {
     /// Records delivered and not acknowledged.
@@ -92,6 +101,7 @@ pub enum DrainCondition {
 
 /// How far a removed shard has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ShardDrainPhase {
     /// Records may be left; its owner goes on reading.
@@ -104,10 +114,12 @@ pub enum ShardDrainPhase {
 
 /// The changes of one group, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Migrations {
     /// Those under way and those kept.
     pub migrations: Vec<Migration>,
     /// Which of them is under way; null when none is.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub active_resharding_id: Option<String>,
 }

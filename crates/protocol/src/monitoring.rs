@@ -8,6 +8,7 @@ use crate::{IsoTimestamp, ShardId, ShardProgress};
 
 /// How the coordinator fares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// The worst of the parts.
@@ -21,20 +22,25 @@ pub struct Health {
     pub tick_loop: HealthStatus,
     /// What is wrong with the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub redis_detail: Option<String>,
     /// How long the store's answer took, in milliseconds; absent when there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub redis_latency_ms: Option<u64>,
     /// What is wrong with the periodic work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub loop_detail: Option<String>,
     /// When the periodic work last ran to its end; absent before the first time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub last_tick_at: Option<IsoTimestamp>,
 }
 
 /// How well something works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum HealthStatus {
     /// As it should.
@@ -47,6 +53,7 @@ pub enum HealthStatus {
 
 /// One member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     /// Its id.
@@ -77,6 +84,7 @@ pub struct Member {
     pub rebalance_timeout_ms: u64,
     /// When that time is over; absent when it owes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub rebalance_deadline_at: Option<IsoTimestamp>,
     /// How far it has come; sorted by shard.
     pub shard_progress: Vec<ShardProgress>,
@@ -84,6 +92,7 @@ pub struct Member {
 
 /// Where in its life a member is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MemberState {
     /// Joining.
@@ -100,6 +109,7 @@ pub enum MemberState {
 
 /// All members of a group; sorted by id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MemberList {
     /// The members.
@@ -108,6 +118,7 @@ pub struct MemberList {
 
 /// Who should have which shard, and who has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Assignments {
     /// Shards per member as they should be.
@@ -122,20 +133,24 @@ pub struct Assignments {
 
 /// How far the members of a group have come; sorted by member and shard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Consumption {
     /// One row for each member and shard.
     pub progress: Vec<ProgressRow>,
     /// When this was read, by the coordinator's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub as_of: Option<IsoTimestamp>,
     /// How long before the answer that was, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub age_ms: Option<u64>,
 }
 
 /// How far one member has come in one shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressRow {
     /// The logical stream.

@@ -8,6 +8,9 @@ pub const NAME_MAX_BYTES: usize = 256;
 /// What stands for the shard in a stream key pattern.
 pub const STREAM_KEY_PLACEHOLDER: &str = "{shardIndex}";
 
+/// The rules of names as a regular expression, but for their length: it speaks of bytes, which expressions do not know.
+pub const NAME_PATTERN: &str = "^[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000{}]([^\\u0000-\\u001f\\u007f-\\u009f{}]*[^\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000{}])?$";
+
 /// A name that may not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {problem}")]

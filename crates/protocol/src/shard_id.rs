@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One shard of a stream prefix: `{"shardIndex": 3}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ShardId {
     /// Position of the shard, counted from 0.

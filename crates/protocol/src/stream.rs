@@ -6,12 +6,15 @@ use crate::Migration;
 
 /// Creates a stream prefix and the group named like it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreateStreamRequest {
     /// Shards to begin with; absent: the coordinator's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 16_384))]
     pub initial_shard_count: Option<u32>,
     /// Who asks, for the audit.
+    #[cfg_attr(feature = "openapi", schema(pattern = "\\S"))]
     pub requested_by: String,
     /// Why, for the audit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,6 +26,7 @@ pub type CreateGroupRequest = CreateStreamRequest;
 
 /// A stream prefix that now exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StreamCreated {
     /// The logical stream.
@@ -35,9 +39,11 @@ pub struct StreamCreated {
 
 /// Deletes a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteGroupRequest {
     /// Who asks, for the audit.
+    #[cfg_attr(feature = "openapi", schema(pattern = "\\S"))]
     pub requested_by: String,
     /// Why, for the audit.
     pub reason: String,
@@ -48,11 +54,14 @@ pub struct DeleteGroupRequest {
 
 /// Changes the shard count of a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScaleRequest {
     /// Shards to end with.
+    #[cfg_attr(feature = "openapi", schema(maximum = 16_384))]
     pub target_shard_count: u32,
     /// Who asks, for the audit.
+    #[cfg_attr(feature = "openapi", schema(pattern = "\\S"))]
     pub requested_by: String,
     /// Why, for the audit.
     pub reason: String,
@@ -63,6 +72,7 @@ pub struct ScaleRequest {
 
 /// A change of the shard count that was begun for every group of a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StreamScaled {
     /// The logical stream.
@@ -77,9 +87,11 @@ pub struct StreamScaled {
 
 /// Takes a change of the shard count back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RollbackRequest {
     /// Who asks, for the audit.
+    #[cfg_attr(feature = "openapi", schema(pattern = "\\S"))]
     pub requested_by: String,
     /// Why, for the audit.
     pub reason: String,

@@ -96,6 +96,23 @@ impl<'de> Deserialize<'de> for IsoTimestamp {
     }
 }
 
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for IsoTimestamp {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .description(Some("A moment, ISO-8601. Answers have UTC with milliseconds; requests may have any offset and precision."))
+            .examples(["2026-01-31T10:15:30.123Z"])
+            .into()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for IsoTimestamp {}
+
 struct IsoVisitor;
 
 impl Visitor<'_> for IsoVisitor {

@@ -28,6 +28,7 @@ pub const fn is_supported(protocol_version: u32) -> bool {
 
 /// What the coordinator understands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Compatibility {
     /// The version it prefers.
@@ -62,6 +63,7 @@ impl Compatibility {
 
 /// The versions from `min` to `max`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SupportedVersions {
     /// The oldest.
@@ -72,6 +74,7 @@ pub struct SupportedVersions {
 
 /// One version of the coordination protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CoordinationVersion {
     /// The `protocolVersion` that requests carry.
@@ -81,8 +84,10 @@ pub struct CoordinationVersion {
     /// The release that brought it.
     pub introduced_in: String,
     /// The release that advises against it; null while none does.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub deprecated_in: Option<String>,
     /// The release that no longer understands it; null while all do.
+    #[cfg_attr(feature = "openapi", schema(required))]
     pub removed_in: Option<String>,
     /// The timing that clients begin with.
     pub timing_defaults: TimingDefaults,
@@ -90,6 +95,7 @@ pub struct CoordinationVersion {
 
 /// Whether a version is to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum VersionStatus {
     /// It is.
@@ -102,6 +108,7 @@ pub enum VersionStatus {
 
 /// The timing that clients of a version begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TimingDefaults {
     /// How often a member sends.

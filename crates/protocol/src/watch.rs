@@ -10,13 +10,17 @@ pub const WATCH_WAIT_DEFAULT_MS: u64 = 30_000;
 
 /// The query of a watch: `?after=<metadataVersion>&waitMs=<milliseconds>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 #[serde(rename_all = "camelCase")]
 pub struct WatchQuery {
     /// The version the caller knows; absent: 0.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", param(default = 0))]
     pub after: u64,
-    /// How long to wait for a higher one, at most [`WATCH_WAIT_MAX_MS`]; absent: [`WATCH_WAIT_DEFAULT_MS`].
+    /// How long to wait for a higher one, in milliseconds, at most 30000; absent: 30000.
     #[serde(default = "default_wait_ms")]
+    #[cfg_attr(feature = "openapi", param(maximum = 30_000, default = 30_000))]
     pub wait_ms: u64,
 }
 
@@ -26,6 +30,7 @@ const fn default_wait_ms() -> u64 {
 
 /// What a watch saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WatchResponse {
     /// The group's version now.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::http::{Method, Request, Response, StatusCode};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,9 +17,10 @@ use store::MemoryStore;
 use tower::ServiceExt as _;
 
 use super::access::Writer;
+use super::contract::{Answer, Contract};
 use super::router::Routes;
 use super::table::{Access, Row, TABLE, row_of};
-use super::{App, Peer, router};
+use super::{App, Peer, openapi, router};
 use crate::auth::{PasswordHash, User};
 use crate::config::ServerConfig;
 use crate::engine::{Deps, Engine};
@@ -70,11 +71,45 @@ async fn ask(router: &Router, method: &Method, path: &str, role: Option<Role>) -
     let peer = Peer::new(SocketAddr::from(([127, 0, 0, 1], 1)));
     let request = request.extension(peer).body(Body::empty());
     let request = request.expect("a request");
-    router
+    let response = router
         .clone()
         .oneshot(request)
         .await
-        .unwrap_or_else(|never| match never {})
+        .unwrap_or_else(|never| match never {});
+    if TABLE.iter().any(|row| row.path == path) {
+        return described(method, path, response).await;
+    }
+    response
+}
+
+static CONTRACT: LazyLock<Contract> = LazyLock::new(openapi::contract);
+
+/// The response, which has to be what the OpenAPI document says.
+async fn described(method: &Method, path: &str, response: Response<Body>) -> Response<Body> {
+    let (parts, mut body) = response.into_parts();
+    let kind = parts.headers.get(CONTENT_TYPE);
+    let body = if kind.is_some_and(|kind| kind == "text/event-stream") {
+        // It has no end: how it begins has to do.
+        let frame = body.frame().await.expect("a frame").expect("no failure");
+        frame.into_data().expect("data")
+    } else {
+        body.collect().await.expect("a whole body").to_bytes()
+    };
+    let text = |value: &HeaderValue| value.to_str().expect("a text").to_owned();
+    let headers = parts.headers.iter();
+    let answer = Answer {
+        method: method.as_str(),
+        path: &filled(path),
+        status: parts.status.as_u16(),
+        headers: headers
+            .map(|(name, value)| (name.to_string(), text(value)))
+            .collect(),
+        body: Some(&body),
+    };
+    CONTRACT
+        .check(&answer)
+        .unwrap_or_else(|fault| panic!("{fault}"));
+    Response::from_parts(parts, Body::from(body))
 }
 
 async fn code(response: Response<Body>) -> ErrorCode {
@@ -211,7 +246,9 @@ fn reads_are_for_readers_changes_for_writers() {
         access,
     } in TABLE
     {
-        let is_api = path.starts_with("/coord/v1/") && !path.contains("/auth/");
+        let is_api = path.starts_with("/coord/v1/")
+            && !path.contains("/auth/")
+            && !path.ends_with("/openapi.json");
         let (reads, changes) = (Access::Role(Role::Read), Access::Role(Role::Write));
         match *method {
             _ if !is_api => assert_eq!(*access, Access::Open, "{path}"),

@@ -5,14 +5,21 @@ mod audit;
 mod body;
 mod error;
 mod limit;
+mod openapi;
 mod path;
 mod peer;
+mod reference;
 mod router;
 mod routes;
 mod table;
+#[cfg(feature = "testing")]
+mod witness;
 
 #[cfg(test)]
 mod access_tests;
+#[cfg(test)]
+#[path = "../../tests/support/contract.rs"]
+mod contract;
 
 use std::sync::Arc;
 
@@ -26,6 +33,8 @@ use crate::engine::Engine;
 pub(crate) use error::ApiError;
 use limit::ChangeLimit;
 pub(crate) use peer::Peer;
+#[cfg(feature = "testing")]
+pub use witness::{Exchange, Witness};
 
 /// What every route works with.
 #[derive(Clone)]

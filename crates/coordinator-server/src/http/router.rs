@@ -15,7 +15,7 @@ use super::audit as auditing;
 use super::routes::{
     audit, auth, events, grafana, groups, members, migrations, monitoring, probes, shards, streams,
 };
-use super::{ApiError, App, access};
+use super::{ApiError, App, access, reference};
 use crate::metrics;
 
 /// The routes, each behind the guard, and their paths.
@@ -57,7 +57,8 @@ impl Routes {
 
     /// The router, with what every answer has in common.
     pub(super) fn into_router(self) -> Router {
-        self.router
+        let router = self
+            .router
             .fallback(unknown_route)
             .method_not_allowed_fallback(wrong_method)
             .layer(CatchPanicLayer::custom(panicked))
@@ -65,13 +66,21 @@ impl Routes {
                 self.app.clone(),
                 auditing::audit,
             ))
-            .layer(middleware::from_fn(measure))
-            .with_state(self.app)
+            .layer(middleware::from_fn(measure));
+        #[cfg(feature = "testing")]
+        let router = match self.app.config().witness.clone() {
+            Some(witness) => router.layer(middleware::from_fn(move |request, next| {
+                super::witness::show(witness.clone(), request, next)
+            })),
+            None => router,
+        };
+        router.with_state(self.app)
     }
 }
 
 pub(super) fn router(app: &App) -> Routes {
     let api = Routes::new(app)
+        .route("/openapi.json", get(reference::document))
         .route("/auth/login", post(auth::login))
         .route("/streams/{stream}", post(streams::create))
         .route(
@@ -159,6 +168,9 @@ pub(super) fn router(app: &App) -> Routes {
         .route("/healthz", get(probes::healthz))
         .route("/readyz", get(probes::readyz))
         .route("/metrics", get(probes::metrics))
+        .route("/docs", get(reference::page))
+        .route("/docs/reference.js", get(reference::script))
+        .route("/docs/reference.css", get(reference::style))
 }
 
 async fn unknown_route(request: Request) -> ApiError {

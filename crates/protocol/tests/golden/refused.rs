@@ -35,7 +35,7 @@ fn heartbeats() -> Vec<Case> {
         ("missing-member-id", "body: missing field `memberId`"),
         ("negative-metadata-version", "metadataVersion: invalid value: integer `-1`, expected u64"),
         ("no-time", r#"revokingShards[2].ackedAt: invalid value: string "yesterday", expected an ISO-8601 time such as 2026-01-31T10:15:30.123Z"#),
-        ("not-an-object", "body: invalid length 0, expected struct HeartbeatRequest with 13 elements"),
+        ("not-an-object", "body: invalid type: sequence, expected struct HeartbeatRequest"),
         ("null-owned-shards", "ownedShards: invalid type: null, expected a sequence"),
         ("numeric-time", "shardProgress[0].updatedAt: invalid type: integer `1769854530`, expected an ISO-8601 time such as 2026-01-31T10:15:30.123Z"),
         ("oversized-metadata-version", "metadataVersion: invalid value: integer `9223372036854775808`, expected an integer of at most 63 bits"),
