@@ -13,6 +13,7 @@ mod messages;
 mod offsets;
 mod plane;
 mod progress;
+pub mod records;
 mod snapshot;
 
 pub use change::{Change, ChangeFeed, ChangeStream, change_stream};

@@ -14,6 +14,7 @@ mod registry;
 mod resharding;
 mod scale;
 mod shards;
+mod snapshot;
 mod steady;
 mod sweep;
 mod tick;
@@ -35,6 +36,7 @@ pub(crate) use create::Creation;
 pub(crate) use error::EngineError;
 pub(crate) use group_task::HeartbeatOutcome;
 pub(crate) use scale::Scaled;
+pub(crate) use snapshot::{Before, RestoreError, WrittenDown};
 
 use due::DueIndex;
 use registry::Registry;

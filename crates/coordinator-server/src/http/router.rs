@@ -11,7 +11,9 @@ use axum::routing::{MethodRouter, get, post};
 use protocol::ErrorCode;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::routes::{auth, groups, members, migrations, monitoring, probes, shards, streams};
+use super::routes::{
+    admin, auth, groups, members, migrations, monitoring, probes, shards, streams,
+};
 use super::{ApiError, App, access};
 use crate::metrics;
 
@@ -66,6 +68,8 @@ impl Routes {
 pub(super) fn router(app: &App) -> Routes {
     let api = Routes::new(app)
         .route("/auth/login", post(auth::login))
+        .route("/admin/snapshot", get(admin::save))
+        .route("/admin/snapshot/restore", post(admin::restore))
         .route("/streams/{stream}", post(streams::create))
         .route(
             "/streams/{stream}/groups/{group}",
