@@ -10,6 +10,7 @@ mod plan;
 mod run;
 mod secret;
 mod show;
+mod snapshot_file;
 mod usage;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ mod look;
 mod migration;
 mod mutation;
 mod output;
+mod snapshot;
 mod stream;
 mod watch;
 
@@ -24,6 +25,7 @@ pub(crate) use look::{AuditArgs, GroupArgs, MessagesArgs};
 pub(crate) use migration::{MigrationCommand, RollbackArgs, ShowMigrationArgs};
 pub(crate) use mutation::{Asker, Change, Waiting};
 pub(crate) use output::Format;
+pub(crate) use snapshot::{FileArgs, RestoreArgs, SnapshotCommand};
 pub(crate) use stream::{CreateStreamArgs, DeleteStreamArgs, ScaleArgs, StreamCommand};
 pub(crate) use watch::WatchArgs;
 
@@ -111,6 +113,9 @@ pub(crate) enum AskCommand {
     Watch(WatchArgs),
     /// The latest mutations, refused ones too
     Audit(AuditArgs),
+    /// Save the metadata of all groups to a file, look into one, put it back
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
     /// How the coordinator fares; ends with 6 when it is DOWN
     Health,
 }

@@ -16,6 +16,7 @@ impl Failure {
             Self::Usage { advice, .. }
             | Self::NotFound { advice, .. }
             | Self::Partial { advice, .. }
+            | Self::Snapshot { advice, .. }
             | Self::TimedOut { advice, .. }
             | Self::Silence { advice, .. }
             | Self::Interrupted { advice } => Some(advice.clone()),

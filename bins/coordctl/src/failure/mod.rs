@@ -51,6 +51,16 @@ pub(crate) enum Failure {
         /// How to go on.
         advice: String,
     },
+    /// A snapshot is not whole, or not wholly usable.
+    #[error("{file}: {problem}")]
+    Snapshot {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        advice: String,
+    },
     /// The coordinator answered that it does not work.
     #[error("the coordinator is DOWN")]
     Down,

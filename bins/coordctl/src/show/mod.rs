@@ -12,6 +12,7 @@ pub(crate) mod messages;
 pub(crate) mod migrations;
 pub(crate) mod numbers;
 pub(crate) mod shards;
+pub(crate) mod snapshot;
 pub(crate) mod text;
 pub(crate) mod time;
 

@@ -7,3 +7,4 @@ mod monitoring;
 mod probes;
 mod producer;
 mod resharding;
+mod snapshot;
