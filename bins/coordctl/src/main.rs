@@ -3,6 +3,7 @@
 mod cli;
 mod connect;
 mod context;
+mod doctor;
 mod failure;
 mod follow;
 mod output;

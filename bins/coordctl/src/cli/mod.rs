@@ -2,6 +2,7 @@
 
 mod connection;
 mod context;
+mod doctor;
 mod duration;
 mod group;
 mod help;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use connection::{Connection, SaidOnCommandLine};
 pub(crate) use context::ContextCommand;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use duration::HumanDuration;
 pub(crate) use group::{CreateGroupArgs, DeleteGroupArgs, GroupCommand, ListArgs};
 pub(crate) use local::{CompletionsArgs, HashPasswordArgs};
@@ -116,6 +118,11 @@ pub(crate) enum AskCommand {
     /// Save the metadata of all groups to a file, look into one, put it back
     #[command(subcommand)]
     Snapshot(SnapshotCommand),
+    /// Look the coordinators and all groups over, and say what is not as it should be; ends with 1 where something is an error
+    ///
+    /// It only reads, and only through the API. Each finding says how bad it is, where it is, what to do first, and which part of docs/operations.md says more.
+    /// With the role ADMIN it also finds groups whose records can't be read. All coordinators that --server names are looked at.
+    Doctor(DoctorArgs),
     /// How the coordinator fares; ends with 6 when it is DOWN
     Health,
 }

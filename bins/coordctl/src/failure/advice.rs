@@ -22,6 +22,7 @@ impl Failure {
             | Self::Interrupted { advice } => Some(advice.clone()),
             Self::Context(error) => of_context(error),
             Self::Down => Some("its log says more; docs/operations.md has what to do".to_owned()),
+            Self::Unwell => Some("each finding names its part of docs/operations.md".to_owned()),
             Self::Setting(_)
             | Self::TakenBack { .. }
             | Self::Io { .. }

@@ -54,6 +54,7 @@ impl Failure {
             Self::TimedOut { .. } => Exit::TimedOut,
             Self::Interrupted { .. } => Exit::Interrupted,
             Self::Snapshot { .. }
+            | Self::Unwell
             | Self::TakenBack { .. }
             | Self::Io { .. }
             | Self::Output(_)

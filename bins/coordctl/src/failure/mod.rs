@@ -61,6 +61,9 @@ pub(crate) enum Failure {
         /// What to do.
         advice: String,
     },
+    /// The doctor found something that does not work.
+    #[error("something is not as it should be")]
+    Unwell,
     /// The coordinator answered that it does not work.
     #[error("the coordinator is DOWN")]
     Down,

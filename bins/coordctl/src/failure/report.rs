@@ -117,6 +117,7 @@ fn code(failure: &Failure) -> &str {
         Failure::NotFound { .. } => "NOT_FOUND",
         Failure::Partial { .. } => "PARTLY_DONE",
         Failure::Snapshot { .. } => "SNAPSHOT",
+        Failure::Unwell => "UNWELL",
         Failure::Down => "DOWN",
         Failure::Silence { .. } => "UNREACHABLE",
         Failure::TakenBack { .. } => "TAKEN_BACK",

@@ -4,6 +4,7 @@ mod audit;
 mod completions;
 mod context;
 mod delete;
+mod doctor;
 mod group;
 mod hash_password;
 mod health;
@@ -52,6 +53,10 @@ async fn ask_somebody(
         return Ok(snapshot::inspect(args, output)?);
     }
     let settings = Settings::load(connection, said)?;
+    if let AskCommand::Doctor(args) = &command {
+        // It asks each coordinator by itself, and an absent one is a finding.
+        return Ok(doctor::run(&settings, args, output).await?);
+    }
     let (client, mut target) = settings.client_as_somebody()?;
     target.about = about(&command);
     let session = Session { client, output };
@@ -91,6 +96,8 @@ async fn ask(session: &Session, command: AskCommand) -> Result<(), Failure> {
             SnapshotCommand::Inspect(args) => snapshot::inspect(&args, session.output),
             SnapshotCommand::Restore(args) => snapshot::restore(session, &args).await,
         },
+        // It was done before.
+        AskCommand::Doctor(_) => Ok(()),
         AskCommand::Health => health::run(session).await,
     }
 }
@@ -104,6 +111,7 @@ fn about(command: &AskCommand) -> Option<About> {
         AskCommand::Group(GroupCommand::List(_))
         | AskCommand::Audit(_)
         | AskCommand::Snapshot(_)
+        | AskCommand::Doctor(_)
         | AskCommand::Health => {
             return None;
         }

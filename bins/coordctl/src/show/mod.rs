@@ -3,6 +3,7 @@
 pub(crate) mod assignments;
 pub(crate) mod audit;
 pub(crate) mod context;
+pub(crate) mod doctor;
 pub(crate) mod drain;
 pub(crate) mod grid;
 pub(crate) mod groups;

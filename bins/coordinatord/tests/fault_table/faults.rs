@@ -17,7 +17,7 @@ pub enum Fault {
     ReadOnly,
     /// It has reached its memory limit.
     Full,
-    /// The user may not do one of the commands.
+    /// The user may not do some of the commands.
     Denied,
 }
 
@@ -39,7 +39,7 @@ impl Fault {
             Self::Loading => "`LOADING`",
             Self::ReadOnly => "`READONLY`",
             Self::Full => "full (`OOM`)",
-            Self::Denied => "`HSET` denied",
+            Self::Denied => "`HSET` and `SET` denied",
         }
     }
 }
@@ -61,8 +61,8 @@ impl Redis {
             server: Some(server),
             loading: None,
         };
-        redis
-            .say(&[
+        if fault == Fault::Denied {
+            let user = [
                 "ACL",
                 "SETUSER",
                 "coordinator",
@@ -71,8 +71,9 @@ impl Redis {
                 "~*",
                 "&*",
                 "+@all",
-            ])
-            .await;
+            ];
+            redis.say(&user).await;
+        }
         if fault == Fault::Loading {
             redis.fill().await;
         }
@@ -80,7 +81,10 @@ impl Redis {
     }
 
     /// As the coordinator goes there.
-    pub fn url(&self) -> String {
+    pub fn url(&self, fault: Fault) -> String {
+        if fault != Fault::Denied {
+            return self.server().url();
+        }
         format!("redis://coordinator:secret@{}/", self.server().address())
     }
 
@@ -103,7 +107,10 @@ impl Redis {
             // Nothing listens there, so that the data stays what it is.
             Fault::ReadOnly => self.say(&["REPLICAOF", "127.0.0.1", "1"]).await,
             Fault::Full => self.say(&["CONFIG", "SET", "maxmemory", "1"]).await,
-            Fault::Denied => self.say(&["ACL", "SETUSER", "coordinator", "-hset"]).await,
+            Fault::Denied => {
+                self.say(&["ACL", "SETUSER", "coordinator", "-hset", "-set"])
+                    .await
+            }
         }
     }
 
@@ -117,48 +124,36 @@ impl Redis {
                     server
                 });
                 self.server = Some(restarting.await.unwrap());
-                self.let_in().await;
             }
             Fault::Loading => {
                 self.server = Some(self.loading.take().unwrap().await.unwrap());
-                self.let_in().await;
             }
             Fault::ReadOnly => self.say(&["REPLICAOF", "NO", "ONE"]).await,
             Fault::Full => self.say(&["CONFIG", "SET", "maxmemory", "0"]).await,
-            Fault::Denied => self.say(&["ACL", "SETUSER", "coordinator", "+hset"]).await,
+            Fault::Denied => {
+                self.say(&["ACL", "SETUSER", "coordinator", "+hset", "+set"])
+                    .await
+            }
         }
-    }
-
-    /// Users are not in the file of a Redis.
-    async fn let_in(&mut self) {
-        self.say(&[
-            "ACL",
-            "SETUSER",
-            "coordinator",
-            "on",
-            ">secret",
-            "~*",
-            "&*",
-            "+@all",
-        ])
-        .await;
     }
 
     async fn fill(&mut self) {
-        let mut pipeline = redis::pipe();
-        for number in 0..40_000 {
-            let key = format!("filler-{number}");
-            pipeline.cmd("SET").arg(key).arg(number).ignore();
-        }
         let mut connection = self.connection().await;
-        pipeline.exec_async(&mut connection).await.unwrap();
+        for part in 0..40 {
+            let mut pipeline = redis::pipe();
+            for number in 0..1_000 {
+                let key = format!("filler-{part}-{number}");
+                pipeline.cmd("SET").arg(key).arg(number).ignore();
+            }
+            pipeline.exec_async(&mut connection).await.unwrap();
+        }
     }
 
     pub async fn connection(&self) -> MultiplexedConnection {
         self.server().connection().await.unwrap()
     }
 
-    async fn say(&mut self, words: &[&str]) {
+    async fn say(&self, words: &[&str]) {
         let mut command = redis::cmd(words[0]);
         command.arg(&words[1..]);
         let mut connection = self.connection().await;

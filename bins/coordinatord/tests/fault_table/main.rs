@@ -1,6 +1,6 @@
 //! What each kind of request answers while Redis is at fault: the table on the operations page, asked of a coordinator that runs. Cases C05, C08, C09 and C11. And
 //! what a fault leaves behind: nobody expired (rule M6), nothing half written.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, unreachable_pub)]
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coordinator_client::CoordinatorClient;
-use protocol::{GroupState, HeartbeatRequest, HeartbeatStatus, ScaleRequest};
+use protocol::{GroupState, HeartbeatRequest, HeartbeatStatus, MigrationState, ScaleRequest};
 use testkit::wait_until_async;
 use tokio::task::JoinHandle;
 
@@ -33,7 +33,7 @@ impl Scene {
         let redis = Redis::start(fault).await;
         let daemon = Daemon::start(&[
             "--store",
-            &redis.url(),
+            &redis.url(fault),
             "--heartbeat-interval",
             "200ms",
             "--member-lease-ttl",
@@ -43,7 +43,7 @@ impl Scene {
         for (stream, shards) in [("orders", 4), ("spare", 2), ("moving", 2)] {
             daemon.create(stream, shards).await;
         }
-        let change = never_ending_change(&redis, &daemon).await;
+        let (change, slow) = never_ending_change(&daemon).await;
         let mut members = [Plain::new("a"), Plain::new("b")];
         settle(&daemon, &mut members).await;
         let heartbeat = steady(&members[0]);
@@ -52,7 +52,7 @@ impl Scene {
             let client = daemon.client.clone();
             tokio::spawn(beat(client, member, Arc::clone(&statuses)))
         });
-        let beating = beating.collect();
+        let beating = beating.chain([slow]).collect();
         let snapshot = daemon.client.snapshot().await.unwrap();
         let mut scene = Self {
             fault,
@@ -160,14 +160,26 @@ impl Drop for Scene {
     }
 }
 
-/// A scale-in that waits for an entry that nobody reads.
-async fn never_ending_change(redis: &Redis, daemon: &Daemon) -> String {
-    let mut connection = redis.connection().await;
-    let mut add = redis::cmd("XADD");
-    add.arg(&["moving:1", "*", "field", "value"]);
-    add.exec_async(&mut connection).await.unwrap();
+/// A change that could still be taken back: its member never takes the new shard over.
+async fn never_ending_change(daemon: &Daemon) -> (String, JoinHandle<()>) {
+    let mut slow = Plain::new("slow");
+    while slow.shards() != [0, 1] {
+        slow.keep_up(&daemon.client, "moving").await.unwrap();
+    }
+    let client = daemon.client.clone();
+    let beating = tokio::spawn(async move {
+        loop {
+            let mut request = steady(&slow);
+            request.owned_shards.retain(|shard| shard.shard_index < 2);
+            if let Ok(answer) = client.heartbeat("moving", "moving", &request).await {
+                slow.last = Some(answer);
+            }
+            // waits: members heartbeat at an interval
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    });
     let request = ScaleRequest {
-        target_shard_count: 1,
+        target_shard_count: 3,
         requested_by: "test".to_owned(),
         reason: "to see".to_owned(),
         deprecated_after: None,
@@ -177,7 +189,12 @@ async fn never_ending_change(redis: &Redis, daemon: &Daemon) -> String {
         .scale_stream("moving", &request)
         .await
         .unwrap();
-    scaled.migrations[0].resharding_id.clone()
+    let is_active = || async {
+        let known = daemon.client.migrations("moving", "moving").await.unwrap();
+        known.migrations[0].state == MigrationState::Active
+    };
+    wait_until_async(PATIENCE, is_active).await.unwrap();
+    (scaled.migrations[0].resharding_id.clone(), beating)
 }
 
 async fn settle(daemon: &Daemon, members: &mut [Plain]) {

@@ -33,13 +33,16 @@ pub(in crate::http) async fn save(
         taken_at: now(),
         groups: u64::try_from(groups.len()).unwrap_or(u64::MAX),
     };
-    let saving = Saving {
+    let mut saving = Saving {
         engine: app.engine().clone(),
         header: Some(header),
+        next: None,
         groups,
         written: 0,
         digest: Some(Sha256::new()),
     };
+    // A store that can't be read shows before anything is said.
+    saving.next = saving.next_group().await?;
     let lines = stream::unfold(saving, |mut saving| async move {
         let line = saving.next().await?;
         Some((line, saving))
@@ -54,6 +57,8 @@ pub(in crate::http) async fn save(
 struct Saving {
     engine: Engine,
     header: Option<SnapshotHeader>,
+    /// A line that was read already.
+    next: Option<SnapshotLine>,
     groups: BTreeSet<GroupId>,
     written: u64,
     /// Of what was written so far; none at the end.
@@ -66,6 +71,7 @@ impl Saving {
         let mut digest = self.digest.take()?;
         let line = match self.header.take() {
             Some(header) => Ok(Some(SnapshotLine::Header(header))),
+            None if self.next.is_some() => Ok(self.next.take()),
             None => self.next_group().await,
         };
         match line {
