@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use coordinator_client::{ClientError, CoordinatorClient, Credentials};
-use protocol::{Health, HealthStatus, is_supported};
+use protocol::{Compatibility, Health, HealthStatus, is_supported};
 
 use super::Named;
 use super::finding::{Finding, Kind};
@@ -26,9 +26,7 @@ pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool 
         found(Kind::CoordinatorNotReady, "/readyz answers 503".to_owned());
     }
     if let Ok(compatibility) = client.compatibility().await {
-        let version = compatibility.current_coordination_version;
-        if !is_supported(version) {
-            let what = format!("it speaks version {version} of the coordination protocol");
+        if let Some(what) = other_version(&compatibility) {
             found(Kind::VersionNotSupported, what);
         }
     }
@@ -50,6 +48,13 @@ pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool 
         found(Kind::DefaultPassword, what.to_owned());
     }
     answers
+}
+
+/// What it speaks, where that is nothing that this program does.
+fn other_version(compatibility: &Compatibility) -> Option<String> {
+    let version = compatibility.current_coordination_version;
+    (!is_supported(version))
+        .then(|| format!("it speaks version {version} of the coordination protocol"))
 }
 
 fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
@@ -112,6 +117,46 @@ async fn lets_anybody_in(client: &CoordinatorClient) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn found_of(health: &Health) -> Vec<(Kind, String)> {
+        let mut found = Vec::new();
+        examine_health(health, &mut |kind, what| found.push((kind, what)));
+        found
+    }
+
+    #[test]
+    fn work_that_fails_is_told_with_its_reason() {
+        let well = Health {
+            status: HealthStatus::Up,
+            coordinator_id: "c-1".to_owned(),
+            redis: HealthStatus::Up,
+            tick_loop: HealthStatus::Up,
+            redis_detail: None,
+            redis_latency_ms: Some(1),
+            loop_detail: None,
+            last_tick_at: Some(Moment::now().iso()),
+        };
+        assert_eq!(found_of(&well), []);
+        let late = Health {
+            tick_loop: HealthStatus::Degraded,
+            loop_detail: Some("the store is unavailable".to_owned()),
+            ..well
+        };
+        let expected = (
+            Kind::PeriodicWorkFails,
+            "the store is unavailable".to_owned(),
+        );
+        assert_eq!(found_of(&late), [expected]);
+    }
+
+    #[test]
+    fn another_version_is_told() {
+        let mut known = Compatibility::current();
+        assert_eq!(other_version(&known), None);
+        known.current_coordination_version = 2;
+        let told = other_version(&known).expect("another one");
+        assert!(told.contains("version 2"), "{told}");
+    }
 
     #[test]
     fn names_of_this_machine_are_told_from_others() {

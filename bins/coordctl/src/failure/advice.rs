@@ -125,6 +125,9 @@ fn of_code(code: &ErrorCode, subject: &Subject, target: Option<&Target>) -> Opti
         ErrorCode::StreamPrefixAlreadyExists => format!(
             "coordctl group list --stream {stream} shows its groups; if there are none, keys of its name are in Redis: choose another name, or drop them if they are left over"
         ),
+        ErrorCode::GroupAlreadyExists if group == "GROUP" => {
+            "coordctl group list shows what there is".to_owned()
+        }
         ErrorCode::GroupAlreadyExists => format!("coordctl group show {stream} {group}"),
         ErrorCode::RedisNotConfigured => {
             "the coordinator keeps no shard streams: start it with --streams or --store redis://…"

@@ -119,13 +119,15 @@ pub(crate) fn plan(plan: &RestorePlan, look: &Look) -> String {
 
 /// What came of it.
 pub(crate) fn restored(restored: &Restored, look: &Look) -> String {
-    let columns = vec![
+    let mut columns = vec![
         Words("STREAM"),
         Words("GROUP"),
         State("OUTCOME"),
         Number("VERSION"),
-        Number("EPOCH"),
     ];
+    if look.wide {
+        columns.push(Number("EPOCH"));
+    }
     let mut grid = Grid::new(columns, look.colours);
     let row = |group: &RestoredGroup| {
         [

@@ -88,10 +88,8 @@ impl Scene {
     }
 
     pub async fn end(&mut self) {
-        if self.fault == Fault::Hung {
-            // waits: for longer than a lease, so that somebody could have expired
-            tokio::time::sleep(Duration::from_millis(1_500)).await;
-        }
+        // waits: for longer than a lease, so that somebody could have expired
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
         self.redis.end(self.fault).await;
         self.daemon.ready().await;
     }

@@ -10,7 +10,7 @@ use coordinator_core::lineage::EPOCH_LEAP;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::{GroupEpoch, StoreRevision};
 use coordinator_core::record::GroupRecord;
-use coordinator_core::time::{Clock, Millis};
+use coordinator_core::time::{Clock, Millis, Timestamp};
 use coordinator_core::write::Write;
 use store::records::{Aggregate, DecodeError};
 use store::{Begun, Commit, CommitError, CreateError, LockLimits, PageCursor, StoreError};
@@ -21,9 +21,11 @@ use crate::metrics;
 
 const ATTEMPTS: usize = 8;
 
-/// How many losses of writes may have been survived since a snapshot was taken, each of which raised the epochs by [`EPOCH_LEAP`]: a store that is empty says
-/// nothing of them, and members may still have epochs of then.
-const UNKNOWN_LEAPS: u64 = 1 << 12;
+/// Rule C7, where nothing says which epochs were handed out since a snapshot was taken: one is that of this moment if it is above all that a group could have come
+/// to by then, had it lost writes, and leapt, with every second. Seconds times [`EPOCH_LEAP`] stay below 2^53.
+const fn epoch_of(now: Timestamp) -> u64 {
+    (now.as_ms() / 1_000).saturating_mul(EPOCH_LEAP)
+}
 
 /// A record as it is written down.
 pub(crate) struct WrittenDown {
@@ -226,7 +228,7 @@ impl Engine {
     ) -> Result<(GroupRecord, Vec<Write>), RestoreError> {
         let records = || std::iter::once(record).chain(present);
         let epoch = records().map(|it| it.group_epoch.get()).max().unwrap_or(0);
-        let above = epoch.saturating_add((UNKNOWN_LEAPS - 1) * EPOCH_LEAP);
+        let above = epoch.max(epoch_of(clock.now));
         let doubted = records().filter_map(|it| it.lineage.doubted_at).max();
         let clock = Clock {
             doubted_at: Some(clock.now.or_after(doubted)),
