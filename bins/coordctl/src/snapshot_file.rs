@@ -1,7 +1,7 @@
 //! A file with a snapshot: whether it is whole, and what is in it. It asks nobody.
 
 use protocol::{
-    SNAPSHOT_FORMAT, SNAPSHOT_FORMAT_VERSION, SNAPSHOT_LINE_MAX_BYTES, SnapshotGroup,
+    SNAPSHOT_FORMAT, SNAPSHOT_FORMAT_VERSION, SNAPSHOT_LINE_MAX_BYTES, SnapshotEnd, SnapshotGroup,
     SnapshotHeader, SnapshotLine, SnapshotUnreadable, decode,
 };
 use serde::Serialize;
@@ -46,6 +46,35 @@ impl Contents {
         let mut contents = Self::default();
         contents.problem = contents.read(file).err();
         contents
+    }
+
+    /// Leaves only what one of the names is of: `orders`, or `orders/billing`.
+    pub(crate) fn only(&mut self, names: &[String]) {
+        self.groups.retain(|inside| {
+            let (stream, group) = (&inside.group.stream_prefix, &inside.group.consumer_group);
+            let one = format!("{stream}/{group}");
+            names.iter().any(|name| name == stream || *name == one)
+        });
+    }
+
+    /// A file of what is left.
+    pub(crate) fn written(self) -> Vec<u8> {
+        let groups = u64::try_from(self.groups.len()).unwrap_or(u64::MAX);
+        let inside = self
+            .groups
+            .into_iter()
+            .map(|it| SnapshotLine::Group(it.group));
+        let header = self.header.into_iter().map(SnapshotLine::Header);
+        let mut file = Vec::new();
+        for line in header.chain(inside) {
+            write_line(&line, &mut file);
+        }
+        let sha256 = hex(&Sha256::digest(&file));
+        write_line(
+            &SnapshotLine::End(SnapshotEnd { groups, sha256 }),
+            &mut file,
+        );
+        file
     }
 
     /// The same without the records.
@@ -129,6 +158,13 @@ impl Contents {
             None => Ok(()),
         }
     }
+}
+
+fn write_line(line: &SnapshotLine, file: &mut Vec<u8>) {
+    let text = serde_json::to_vec(line)
+        .expect("types of the protocol have text keys and nothing that refuses to be written");
+    file.extend(text);
+    file.push(b'\n');
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -33,6 +33,10 @@ pub(crate) struct RestoreArgs {
     #[command(flatten)]
     pub(crate) of: FileArgs,
 
+    /// Only this stream of the file, or only this group of it; may be repeated
+    #[arg(long, value_name = "STREAM[/GROUP]")]
+    pub(crate) only: Vec<String>,
+
     /// Replace groups that are there
     #[arg(long)]
     pub(crate) force: bool,

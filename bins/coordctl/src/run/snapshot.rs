@@ -78,11 +78,23 @@ pub(super) fn inspect(args: &FileArgs, output: Output) -> Result<(), Failure> {
 }
 
 pub(super) async fn restore(session: &Session, args: &RestoreArgs) -> Result<(), Failure> {
-    let file = read(&args.of.file)?;
-    let contents = whole(&args.of.file, &file)?;
+    let mut file = read(&args.of.file)?;
+    let mut contents = whole(&args.of.file, &file)?;
+    if !args.only.is_empty() {
+        contents.only(&args.only);
+        if contents.groups.is_empty() {
+            return Err(Failure::NotFound {
+                message: format!("nothing of {} is in the file", args.only.join(", ")),
+                advice: "coordctl snapshot inspect FILE shows what is in it".to_owned(),
+            });
+        }
+    }
     if !args.execute {
         let plan = plan(session, args, contents).await?;
         return session.answer(&plan, snapshot::plan);
+    }
+    if !args.only.is_empty() {
+        file = contents.written();
     }
     let restored = session.client.restore_snapshot(file.into(), args.force);
     let restored = restored.await?;
@@ -126,8 +138,12 @@ async fn plan(
         force: args.force,
         obstacles: obstacles.into_iter().collect(),
         command: format!(
-            "coordctl snapshot restore {}{} --execute",
+            "coordctl snapshot restore {}{}{} --execute",
             word(&file),
+            args.only
+                .iter()
+                .map(|name| format!(" --only {}", word(name)))
+                .collect::<String>(),
             if args.force { " --force" } else { "" }
         ),
     })

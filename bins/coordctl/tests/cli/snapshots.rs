@@ -175,6 +175,26 @@ async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
         .arg("nonsense");
     spoil.exec_async(&mut connection).await.unwrap();
     ctl.run("group show orders billing").await.failed(1);
+    let said = ctl
+        .run(&format!("snapshot restore {file} --only other"))
+        .await;
+    assert!(said.failed(3).contains("nothing of other is in the file"));
+    let line = format!("snapshot restore {file} --only orders/billing --force");
+    let plan = ctl.run(&line).await.printed();
+    assert!(plan.contains("stay as they are: orders/orders"), "{plan}");
+    assert!(
+        plan.contains("--only orders/billing --force --execute"),
+        "{plan}"
+    );
+    let one = json(
+        &ctl.run(&format!("{line} --execute -o json"))
+            .await
+            .printed(),
+    );
+    assert_eq!(one["groups"].as_array().unwrap().len(), 1);
+    assert_eq!(one["groups"][0]["outcome"], "REPAIRED");
+    ctl.run("group show orders billing").await.printed();
+    spoil.exec_async(&mut connection).await.unwrap();
     let line = format!("snapshot restore {file} --force --execute -o json");
     let restored = json(&ctl.run(&line).await.printed());
     assert_eq!(restored["groups"][0]["outcome"], "REPAIRED");
