@@ -429,3 +429,48 @@ async fn c06_writes_that_redis_lost_lead_to_a_round_and_to_new_epochs() {
         );
     }
 }
+
+/// Cases C04, C25 and C28: the broken shard shows nulls and the reason, no sum hides it, and the others are answered with four numbers each.
+#[tokio::test]
+async fn one_broken_stream_is_told_with_nulls_and_a_reason_c04_c28() {
+    let redis = RedisServer::builder().start().unwrap();
+    let daemon = Daemon::quick(&redis).await;
+    daemon.create("orders", 3).await;
+    let mut connection = redis.connection().await.unwrap();
+    for shard in [0, 2] {
+        for number in 0..5 {
+            let _: String = connection
+                .xadd(format!("orders:{shard}"), "*", &[("n", number)])
+                .await
+                .unwrap();
+        }
+        let _: redis::Value = redis::cmd("XREADGROUP")
+            .arg(&["GROUP", "orders", "somebody", "COUNT", "2", "STREAMS"])
+            .arg(&[format!("orders:{shard}"), ">".to_owned()])
+            .query_async(&mut connection)
+            .await
+            .unwrap();
+    }
+    let _: () = connection.del("orders:1").await.unwrap();
+    let _: () = connection.set("orders:1", "a text").await.unwrap();
+    let offsets = daemon.client.offsets("orders", "orders").await.unwrap();
+    let numbers = |shard: usize| {
+        let row = &offsets.shards[shard];
+        (
+            row.unread,
+            row.pending_count,
+            row.backlog,
+            row.stream_length,
+        )
+    };
+    assert_eq!(numbers(0), (Some(3), Some(2), Some(5), Some(5)));
+    assert_eq!(numbers(1), (None, None, None, None));
+    assert_eq!(numbers(2), (Some(3), Some(2), Some(5), Some(5)));
+    let problems: Vec<bool> = offsets
+        .shards
+        .iter()
+        .map(|row| row.problem.is_some())
+        .collect();
+    assert_eq!(problems, [false, true, false]);
+    assert_eq!(offsets.total_lag, None);
+}

@@ -1,6 +1,7 @@
 //! Changes of the shard count: what is recorded of one, and what is known of the shards that leave. Decides nothing.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::evidence::OpenCondition;
 use crate::names::ReshardingId;
@@ -25,6 +26,20 @@ pub enum MigrationState {
     Deprecated,
     /// Taken back, and done.
     RolledBack,
+}
+
+impl fmt::Display for MigrationState {
+    /// As it is called wherever it is shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Preparing => "PREPARING",
+            Self::Active => "ACTIVE",
+            Self::Draining => "DRAINING",
+            Self::RollingBack => "ROLLING_BACK",
+            Self::Deprecated => "DEPRECATED",
+            Self::RolledBack => "ROLLED_BACK",
+        })
+    }
 }
 
 impl MigrationState {

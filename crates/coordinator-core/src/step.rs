@@ -164,7 +164,9 @@ pub enum Rejection {
         wanted: ReshardingId,
     },
     /// Rule G8: shards are on their way out, or all is over.
-    #[error("the change is {state:?}; it can be taken back only while it is Preparing or Active")]
+    #[error(
+        "the change is {state}, and can be taken back only while it is PREPARING or ACTIVE; ask for the former count once it is over"
+    )]
     RollbackNotAllowed {
         /// How far the change is.
         state: MigrationState,
@@ -176,7 +178,7 @@ pub enum Rejection {
     MetadataSyncInProgress,
     /// A group is not deleted from under its members without force.
     #[error(
-        "{active} members are active or may still be reading; stop them and wait for one lease, or force the deletion"
+        "members that are active or may still be reading: {active}; stop them and wait for one lease, or force the deletion"
     )]
     GroupHasActiveMembers {
         /// How many, processes in quarantine included.

@@ -349,7 +349,7 @@ async fn a_group_is_deleted_from_under_its_members_only_by_force() {
     let (status, code, message) = refusal(delete(false).await.unwrap()).await;
     assert_eq!((status, code.as_str()), (409, "GROUP_HAS_ACTIVE_MEMBERS"));
     assert!(
-        message.contains("1 members are active or may still be reading"),
+        message.contains("members that are active or may still be reading: 1"),
         "{message}"
     );
     let deleted: Value =

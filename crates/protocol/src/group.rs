@@ -30,6 +30,17 @@ pub struct Group {
     pub target_assignment_summary: BTreeMap<String, u32>,
     /// Shards per member as last reported.
     pub current_assignment_summary: BTreeMap<String, u32>,
+    /// Told only of a group that is half made: its creation is to be repeated, or the group deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisioning: Option<GroupProvisioning>,
+}
+
+/// How far the making of a group's streams has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum GroupProvisioning {
+    /// Not all streams and consumer groups of it were made; no member is taken in and no routing is told.
+    Pending,
 }
 
 /// How settled a group is.

@@ -46,7 +46,7 @@ pub use grafana::{
     GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaMessageRow, GrafanaOption,
     GrafanaShardRow,
 };
-pub use group::{Group, GroupList, GroupState};
+pub use group::{Group, GroupList, GroupProvisioning, GroupState};
 pub use heartbeat::{
     AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, JOIN_EPOCH,
     LEAVE_EPOCH, RevokeState, RevokingShard, RuntimeConsumerCapacity, ShardProgress,

@@ -1,5 +1,5 @@
-//! A small Redis Cluster of masters on loopback, formed by plain cluster commands. It has no replicas and does not move
-//! slots; tests that need that talk to the nodes themselves.
+//! A small Redis Cluster of masters on loopback, formed by plain cluster commands. It has no replicas, and moves a slot in one go;
+//! tests that look at a move half-way talk to the nodes themselves.
 
 use std::time::Duration;
 
@@ -73,6 +73,43 @@ impl RedisCluster {
         self.nodes.iter().map(RedisServer::url).collect()
     }
 
+    /// Moves the slot of a key, with all that is in it, to the next node, and gives that node's position.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Command`].
+    pub fn move_slot_of(&self, key: &str) -> Result<usize, ClusterError> {
+        let slot: u32 = ask(&self.nodes[0], &["CLUSTER", "KEYSLOT", key])?;
+        let count = u32::try_from(self.nodes.len()).expect("the count came from 16 bits");
+        let is_there = |node: &&RedisServer| {
+            let keys: Result<u32, _> =
+                ask(node, &["CLUSTER", "COUNTKEYSINSLOT", &slot.to_string()]);
+            keys.is_ok_and(|keys| keys > 0)
+        };
+        let from = self.nodes.iter().position(|node| is_there(&node));
+        // Of an empty slot the first distribution tells who has it.
+        let first = (0..count).rfind(|index| index * SLOTS / count <= slot);
+        let from = from.unwrap_or_else(|| first.unwrap_or_default() as usize);
+        let to = (from + 1) % self.nodes.len();
+        let (from, node) = (&self.nodes[from], &self.nodes[to]);
+        let slot = slot.to_string();
+        let old: String = ask(from, &["CLUSTER", "MYID"])?;
+        let new: String = ask(node, &["CLUSTER", "MYID"])?;
+        let set = |at: &RedisServer, state: &str, id: &str| -> Result<String, ClusterError> {
+            ask(at, &["CLUSTER", "SETSLOT", &slot, state, id])
+        };
+        set(node, "IMPORTING", &old)?;
+        set(from, "MIGRATING", &new)?;
+        let keys: Vec<String> = ask(from, &["CLUSTER", "GETKEYSINSLOT", &slot, "1000"])?;
+        let port = node.port().to_string();
+        for key in &keys {
+            let _moved: String = ask(from, &["MIGRATE", "127.0.0.1", &port, key, "0", "5000"])?;
+        }
+        set(node, "NODE", &new)?;
+        set(from, "NODE", &new)?;
+        Ok(to)
+    }
+
     fn assign_slots(&self) -> Result<(), ClusterError> {
         let count = u32::try_from(self.nodes.len()).expect("the count came from 16 bits");
         for (index, node) in (0..).zip(&self.nodes) {
@@ -127,4 +164,11 @@ impl RedisCluster {
         }
         Ok(())
     }
+}
+
+fn ask<T: redis::FromRedisValue>(node: &RedisServer, words: &[&str]) -> Result<T, ClusterError> {
+    let mut connection = node.client().get_connection()?;
+    let mut command = redis::cmd(words[0]);
+    command.arg(&words[1..]);
+    Ok(command.query(&mut connection)?)
 }

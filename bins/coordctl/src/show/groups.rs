@@ -65,6 +65,9 @@ pub(crate) fn one(group: &Group, look: &Look) -> String {
         ("Group epoch", group.group_epoch.to_string()),
         ("Assignment epoch", group.assignment_epoch.to_string()),
     ]);
+    if group.provisioning.is_some() {
+        text.push_str("\nHalf made: repeat its creation, or delete it.");
+    }
     let names: BTreeSet<&String> = group
         .target_assignment_summary
         .keys()

@@ -181,8 +181,14 @@ async fn bring_to_stage(
         }
     };
     let asked = first.operator.scale(world.name(), case.to).await;
+    // A coordinator that found no turn, on a busy machine, goes on by itself.
+    let are_there = || async {
+        let changes = world.changes().await.unwrap_or_default();
+        !changes.is_empty() && changes.iter().all(|it| it.state == wanted)
+    };
+    let there = wait_until_async(PATIENCE, are_there).await;
     let changes = world.changes().await.unwrap_or_default();
-    if changes.is_empty() || changes.iter().any(|it| it.state != wanted) {
+    if there.is_err() {
         return Err(format!("not at the stage: {asked:?}, {changes:?}"));
     }
     if case.roll_back == RollBack::FromActive {

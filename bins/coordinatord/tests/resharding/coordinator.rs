@@ -135,14 +135,18 @@ impl Coordinator {
             requested_by: requested_by.clone(),
             reason: None,
         };
-        self.client.create_stream(stream, &request).await.unwrap();
+        // Refused where the machine is so busy that rights ran out; repeated, it is finished.
+        let creating = || async {
+            let outcome = self.client.create_stream(stream, &request).await;
+            outcome.is_ok()
+        };
+        wait_until_async(PATIENCE, creating).await.unwrap();
         for group in groups.iter().filter(|group| *group != stream) {
             let request = CreateGroupRequest {
                 initial_shard_count: None,
                 requested_by: requested_by.clone(),
                 reason: None,
             };
-            // Refused where the machine is so busy that rights ran out; repeated, it is finished.
             let creating = || async {
                 let outcome = self.client.create_group(stream, group, &request).await;
                 outcome.is_ok()

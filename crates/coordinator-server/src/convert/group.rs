@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use coordinator_core::numbers::ShardIndex;
+use coordinator_core::record::Provisioning;
 use coordinator_core::routing::redis_slot;
 use coordinator_core::state::GroupState;
-use protocol::{RoutedShard, Routing, stream_key, stream_key_pattern};
+use protocol::{GroupProvisioning, RoutedShard, Routing, stream_key, stream_key_pattern};
 
 use super::migration::migration;
 use super::offsets::generation;
@@ -32,6 +33,8 @@ pub(crate) fn group(group: &coordinator_core::Group) -> protocol::Group {
         active_migration: record.migration.as_ref().map(migration),
         target_assignment_summary: target.collect::<BTreeMap<_, _>>(),
         current_assignment_summary: current.collect::<BTreeMap<_, _>>(),
+        provisioning: (record.provisioning == Provisioning::Pending)
+            .then_some(GroupProvisioning::Pending),
     }
 }
 

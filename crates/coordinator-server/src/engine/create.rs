@@ -89,6 +89,8 @@ impl Engine {
             Err(error) => {
                 if recorded.is_new_stream && matches!(error, PlaneError::ForeignKeys { .. }) {
                     self.take_back(&recorded).await;
+                } else {
+                    tracing::warn!(group = %record.id, %error, "the group stays half made: its creation is to be repeated, or the group deleted");
                 }
                 Err(error.into())
             }
@@ -184,7 +186,7 @@ impl Engine {
         let provisioning = self.vacancy(creation, count, is_new_stream).await?;
         let id = creation.group.clone();
         // Rule G10: one that still has the change before one that is through with it.
-        let has_change = |sibling: &&GroupRecord| sibling.migration.is_some();
+        let has_change = |sibling: &&Arc<GroupRecord>| sibling.migration.is_some();
         let beside = siblings.iter().find(has_change).or(siblings.first());
         let mut record = match beside {
             Some(sibling) => GroupRecord::beside(id, sibling, provisioning),
@@ -207,7 +209,7 @@ impl Engine {
     async fn streams_to_make(&self, creation: &Creation) -> Result<ShardSet, EngineError> {
         let found = self.store().load(&creation.group, None).await?;
         let siblings = self.siblings(creation).await?;
-        let known = found.iter().map(|found| &*found.record).chain(&siblings);
+        let known = found.iter().map(|found| &found.record).chain(&siblings);
         let mut shards: Vec<ShardIndex> = Vec::new();
         for record in known {
             shards.extend(streams_of(record).iter());
@@ -220,7 +222,7 @@ impl Engine {
     }
 
     /// The other groups of the stream.
-    async fn siblings(&self, creation: &Creation) -> Result<Vec<GroupRecord>, EngineError> {
+    async fn siblings(&self, creation: &Creation) -> Result<Vec<Arc<GroupRecord>>, EngineError> {
         let mut records = self.records_of_stream(&creation.group.stream).await?;
         records.retain(|record| record.id != creation.group);
         Ok(records)

@@ -16,7 +16,7 @@ pub(crate) enum EngineError {
     #[error("no group of the stream exists")]
     StreamNotFound,
     #[error(
-        "consumer group {group} of the stream is still being created; repeat its creation, then this"
+        "consumer group {group} of the stream is half made; repeat its creation or delete it, then repeat this"
     )]
     Unfinished { group: String },
     #[error(

@@ -1,5 +1,7 @@
 //! What concerns all groups of one stream: which there are, how one is told something, and in which lives its shards are.
 
+use std::sync::Arc;
+
 use coordinator_core::input::Input;
 use coordinator_core::names::{GroupId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
@@ -32,19 +34,26 @@ impl Engine {
         Ok(groups)
     }
 
+    /// What the store has of them now.
+    pub(super) async fn snapshots_of_stream(
+        &self,
+        stream: &StreamPrefix,
+    ) -> Result<Vec<Snapshot>, EngineError> {
+        let mut snapshots = Vec::new();
+        for id in self.groups_of_stream(stream).await? {
+            // The directory may name one that is gone.
+            snapshots.extend(self.store().load(&id, None).await?);
+        }
+        Ok(snapshots)
+    }
+
     /// Their records, as they are now.
     pub(super) async fn records_of_stream(
         &self,
         stream: &StreamPrefix,
-    ) -> Result<Vec<GroupRecord>, EngineError> {
-        let mut records = Vec::new();
-        for id in self.groups_of_stream(stream).await? {
-            // The directory may name one that is gone.
-            if let Some(found) = self.store().load(&id, None).await? {
-                records.push((*found.record).clone());
-            }
-        }
-        Ok(records)
+    ) -> Result<Vec<Arc<GroupRecord>>, EngineError> {
+        let snapshots = self.snapshots_of_stream(stream).await?;
+        Ok(snapshots.into_iter().map(|found| found.record).collect())
     }
 
     /// Tells a group something, and gives what became of it once it is recorded.
@@ -85,5 +94,11 @@ impl Engine {
         let of_all = self.0.watchtower.doubt();
         let of_all = of_all.and_then(|doubt| doubt.for_group(acted_on));
         snapshot.doubted_at.max(of_all)
+    }
+
+    /// Rule C8: the latest doubt that is known of a group that was read so, acted on or not.
+    pub(super) fn latest_doubt_of(&self, snapshot: &Snapshot) -> Option<Timestamp> {
+        self.doubt_of(snapshot)
+            .max(snapshot.record.lineage.doubted_at)
     }
 }

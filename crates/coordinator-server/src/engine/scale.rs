@@ -11,7 +11,7 @@ use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::step::{Rejection, Reply, ScaleReply};
 use coordinator_core::time::Timestamp;
-use store::PlaneError;
+use store::{PlaneError, Snapshot};
 
 use super::resharding::Progress;
 use super::{Engine, EngineError};
@@ -25,7 +25,7 @@ pub(crate) struct Scaled {
     /// The change; none if the stream has that count already (rule G9).
     pub(crate) resharding: Option<ReshardingId>,
     /// The groups of the stream, as they are now.
-    pub(crate) records: Vec<GroupRecord>,
+    pub(crate) records: Vec<Arc<GroupRecord>>,
     /// When that was, in the store's time.
     pub(crate) at: Timestamp,
 }
@@ -40,10 +40,11 @@ impl Engine {
         target: ShardCount,
     ) -> Result<Scaled, EngineError> {
         let _begun = self.begin_change()?;
-        let records = self.records_of_stream(stream).await?;
-        let Some(first) = records.first() else {
+        let snapshots = self.snapshots_of_stream(stream).await?;
+        let Some(first) = snapshots.first() else {
             return Err(EngineError::StreamNotFound);
         };
+        let records = records(&snapshots);
         check_finished(&records)?;
         check_free(&records, target)?;
         self.check_room(&records, target).await?;
@@ -53,19 +54,14 @@ impl Engine {
             resharding: active.map_or(fresh, |active| active.id.clone()),
             target,
         };
-        let under = Some(
-            first
-                .lineage
-                .doubted_at
-                .max(self.doubt_of_record(first).await?),
-        );
-        let told = self.tell(&first.id, input, under).await?;
+        let under = Some(self.latest_doubt_of(first));
+        let told = self.tell(&first.record.id, input, under).await?;
         let resharding = match told.reply {
             Reply::Scale(ScaleReply::Started(id) | ScaleReply::Resumed(id)) => Some(id),
             _ => None,
         };
         if let Some(id) = &resharding {
-            tracing::info!(%stream, resharding = %id, from = %first.shard_count, to = %target, "the shard count is changed");
+            tracing::info!(%stream, resharding = %id, from = %first.record.shard_count, to = %target, "the shard count is changed");
             let gone_on = self.go_on_until_active(stream, id).await;
             gone_on.map_err(in_the_way)?;
         }
@@ -84,7 +80,8 @@ impl Engine {
         resharding: &ReshardingId,
     ) -> Result<Arc<GroupRecord>, EngineError> {
         let _begun = self.begin_change()?;
-        let records = self.records_of_stream(&group.stream).await?;
+        let snapshots = self.snapshots_of_stream(&group.stream).await?;
+        let records = records(&snapshots);
         let asked = records.iter().find(|record| record.id == *group);
         let asked = asked.ok_or(EngineError::GroupNotFound)?;
         if state_in(asked, resharding).is_none() {
@@ -94,21 +91,19 @@ impl Engine {
             .into());
         }
         let decides = who_decides(&records, resharding)?;
-        let have_it = records
+        let decider = decides.id.clone();
+        let have_it = snapshots
             .iter()
-            .filter(|record| state_in(record, resharding).is_some());
-        for record in std::iter::once(decides).chain(have_it.filter(|it| it.id != decides.id)) {
+            .filter(|found| state_in(&found.record, resharding).is_some());
+        let is_decider = |found: &&Snapshot| found.record.id == decider;
+        let (first, others): (Vec<_>, Vec<_>) = have_it.partition(is_decider);
+        for found in first.into_iter().chain(others) {
             let input = Input::RollbackRequested {
                 resharding: resharding.clone(),
-                is_decided: record.id != decides.id,
+                is_decided: found.record.id != decider,
             };
-            let under = Some(
-                record
-                    .lineage
-                    .doubted_at
-                    .max(self.doubt_of_record(record).await?),
-            );
-            self.tell(&record.id, input, under).await?;
+            let under = Some(self.latest_doubt_of(found));
+            self.tell(&found.record.id, input, under).await?;
         }
         self.unseal(&group.stream, decides, resharding).await?;
         tracing::info!(%group, %resharding, "the change of the shard count is taken back");
@@ -131,19 +126,10 @@ impl Engine {
         Ok(plane.unseal(stream, &stay).await?)
     }
 
-    /// The doubt of a record that was just read without its snapshot.
-    async fn doubt_of_record(
-        &self,
-        record: &GroupRecord,
-    ) -> Result<Option<Timestamp>, EngineError> {
-        let found = self.store().load(&record.id, None).await?;
-        Ok(found.and_then(|snapshot| self.doubt_of(&snapshot)))
-    }
-
     /// A key of somebody else's in the place of a new shard is told before anything is recorded.
     async fn check_room(
         &self,
-        records: &[GroupRecord],
+        records: &[Arc<GroupRecord>],
         target: ShardCount,
     ) -> Result<(), EngineError> {
         let Some(plane) = &self.0.deps.plane else {
@@ -166,7 +152,7 @@ impl Engine {
     ) -> Result<(), EngineError> {
         for _ in 0..STAGES {
             let records = self.records_of_stream(stream).await?;
-            let is_prepared = |record: &GroupRecord| {
+            let is_prepared = |record: &Arc<GroupRecord>| {
                 state_in(record, change).is_some_and(|state| state != MigrationState::Preparing)
             };
             if records.iter().all(is_prepared) {
@@ -197,14 +183,19 @@ fn in_the_way(error: EngineError) -> EngineError {
     }
 }
 
+fn records(snapshots: &[Snapshot]) -> Vec<Arc<GroupRecord>> {
+    let records = snapshots.iter().map(|found| Arc::clone(&found.record));
+    records.collect()
+}
+
 /// How far a group is with a change, if it has it or had it.
 fn state_in(record: &GroupRecord, change: &ReshardingId) -> Option<MigrationState> {
     record.change(change).map(|it| it.state)
 }
 
 /// A group that is half made does not know its streams yet.
-fn check_finished(records: &[GroupRecord]) -> Result<(), EngineError> {
-    let is_pending = |record: &&GroupRecord| record.provisioning == Provisioning::Pending;
+fn check_finished(records: &[Arc<GroupRecord>]) -> Result<(), EngineError> {
+    let is_pending = |record: &&Arc<GroupRecord>| record.provisioning == Provisioning::Pending;
     match records.iter().find(is_pending) {
         Some(record) => Err(EngineError::Unfinished {
             group: record.id.group.as_str().to_owned(),
@@ -214,7 +205,7 @@ fn check_finished(records: &[GroupRecord]) -> Result<(), EngineError> {
 }
 
 /// Rule G9: one change at a time, in all groups of the stream; the same one may be asked for again until its streams are made.
-fn check_free(records: &[GroupRecord], target: ShardCount) -> Result<(), EngineError> {
+fn check_free(records: &[Arc<GroupRecord>], target: ShardCount) -> Result<(), EngineError> {
     let active = records
         .iter()
         .filter_map(|record| record.migration.as_ref());
@@ -233,11 +224,11 @@ fn check_free(records: &[GroupRecord], target: ShardCount) -> Result<(), EngineE
 /// Rule G8: the group that decides whether a change is taken back; the others follow it. It is one in which no shard has left the assignable set, and there
 /// is none in any other: a group that is through with a change that only adds shards, since nobody is in it, does not stand in the way.
 fn who_decides<'a>(
-    records: &'a [GroupRecord],
+    records: &'a [Arc<GroupRecord>],
     change: &ReshardingId,
 ) -> Result<&'a GroupRecord, EngineError> {
     let known = || {
-        let state = |record: &'a GroupRecord| Some((record, record.change(change)?));
+        let state = |record: &'a Arc<GroupRecord>| Some((&**record, record.change(change)?));
         records.iter().filter_map(state)
     };
     if let Some((record, _)) = known().find(|(_, it)| it.state.is_taken_back()) {

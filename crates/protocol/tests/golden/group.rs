@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{Group, GroupChanged, GroupList, GroupState};
+use protocol::{Group, GroupChanged, GroupList, GroupProvisioning, GroupState};
 
 use crate::case::{Case, exact, lenient};
 use crate::stream;
@@ -42,6 +42,7 @@ fn minimal() -> Group {
         active_migration: None,
         target_assignment_summary: BTreeMap::new(),
         current_assignment_summary: BTreeMap::new(),
+        provisioning: None,
     }
 }
 
@@ -56,6 +57,7 @@ fn full() -> Group {
         active_migration: Some(stream::migration()),
         target_assignment_summary: summary(4, 4),
         current_assignment_summary: summary(5, 0),
+        provisioning: Some(GroupProvisioning::Pending),
         ..minimal()
     }
 }

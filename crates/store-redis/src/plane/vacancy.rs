@@ -32,19 +32,18 @@ impl RedisPlane {
         Err(PlaneError::ForeignKeys { keys: foreign })
     }
 
-    /// The key that stands in the way, if one does.
+    /// The key that stands in the way, if one does: the stream's, or that of a lifecycle which is not over although its stream is gone.
     async fn taken(
         &self,
         stream: &StreamPrefix,
         shard: ShardIndex,
     ) -> Result<Option<String>, PlaneError> {
         let key = shard_key(stream, shard);
-        if self.exists(&key).await?
-            || matches!(self.present(stream, shard).await?, Present::Alive(_))
-        {
+        if self.exists(&key).await? {
             return Ok(Some(key));
         }
-        Ok(None)
+        let is_alive = matches!(self.present(stream, shard).await?, Present::Alive(_));
+        Ok(is_alive.then(|| format!("{{{key}}}:lc")))
     }
 
     pub(super) async fn exists(&self, key: &str) -> Result<bool, PlaneError> {

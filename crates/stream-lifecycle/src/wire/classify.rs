@@ -38,11 +38,12 @@ pub(crate) fn classify(error: RedisError, key: &str) -> LifecycleError {
             key: key.to_owned(),
             found: None,
         },
+        // Redis itself names neither the command nor, of the keys that a script takes, the one.
         "NOPERM" => LifecycleError::Denied {
-            what: error
-                .detail()
-                .unwrap_or("what this operation needs")
-                .to_owned(),
+            what: format!(
+                "this on {key} or what is kept beside it, {{{key}}}:*: {} (NOPERM)",
+                error.detail().unwrap_or("a permission is missing")
+            ),
         },
         _ => LifecycleError::Refused(Arc::new(error)),
     }
@@ -88,7 +89,11 @@ mod tests {
     #[test]
     fn what_stays_can_not_be_repeated_c11() {
         let denied = from_server("NOPERM this user can't run the 'evalsha' command");
-        assert!(denied.to_string().contains("'evalsha'"), "{denied}");
+        assert_eq!(
+            denied.to_string(),
+            "the user of Redis may not run this on orders:3 or what is kept beside it, {orders:3}:*: \
+             this user can't run the 'evalsha' command (NOPERM)"
+        );
         for line in ["NOPERM x", "WRONGTYPE x", "ERR x", "CROSSSLOT x"] {
             assert!(!from_server(line).is_retryable(), "{line}");
         }
