@@ -25,10 +25,10 @@ pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool 
     if let Ok(false) = client.is_ready().await {
         found(Kind::CoordinatorNotReady, "/readyz answers 503".to_owned());
     }
-    if let Ok(compatibility) = client.compatibility().await {
-        if let Some(what) = other_version(&compatibility) {
-            found(Kind::VersionNotSupported, what);
-        }
+    if let Ok(compatibility) = client.compatibility().await
+        && let Some(what) = other_version(&compatibility)
+    {
+        found(Kind::VersionNotSupported, what);
     }
     let answers = match client.health().await {
         Ok(health) => {

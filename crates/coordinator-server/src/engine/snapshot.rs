@@ -7,6 +7,7 @@ use std::sync::Arc;
 use coordinator_core::Group;
 use coordinator_core::input::Input;
 use coordinator_core::lineage::EPOCH_LEAP;
+use coordinator_core::member::MemberRecord;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::{GroupEpoch, StoreRevision};
 use coordinator_core::record::GroupRecord;
@@ -246,7 +247,7 @@ impl Engine {
             .map_err(|rejection| unusable(rejection.to_string()))?;
         group.apply(&step.writes);
         let mut writes = step.writes;
-        let live = |id| group.member(id).is_some_and(|member| member.is_live());
+        let live = |id| group.member(id).is_some_and(MemberRecord::is_live);
         let gone = present
             .into_iter()
             .flat_map(|present| present.members.keys());
