@@ -37,7 +37,7 @@ impl Scene {
             "--heartbeat-interval",
             "200ms",
             "--member-lease-ttl",
-            "1s",
+            "2s",
         ])
         .await;
         for (stream, shards) in [("orders", 4), ("spare", 2), ("moving", 2)] {
@@ -89,7 +89,7 @@ impl Scene {
 
     pub async fn end(&mut self) {
         // waits: for longer than a lease, so that somebody could have expired
-        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
         self.redis.end(self.fault).await;
         self.daemon.ready().await;
     }
@@ -97,7 +97,7 @@ impl Scene {
     /// Rule M6, and nothing half written.
     pub async fn assert_nobody_lost_anything(&mut self) {
         // waits: one lease of grace, and one in which whoever was expired would have been
-        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        tokio::time::sleep(Duration::from_millis(4_500)).await;
         let is_as_before = || async { self.seen().await == self.before };
         let outcome = wait_until_async(PATIENCE, is_as_before).await;
         assert!(outcome.is_ok(), "{:?} {:?}", self.seen().await, self.before);
@@ -192,6 +192,13 @@ async fn never_ending_change(daemon: &Daemon) -> (String, JoinHandle<()>) {
         known.migrations[0].state == MigrationState::Active
     };
     wait_until_async(PATIENCE, is_active).await.unwrap();
+    // What it says of the change has to be recorded: a full Redis takes nothing that is to be recorded.
+    let is_quiet = || async {
+        let group = daemon.client.group("moving", "moving").await.unwrap();
+        let members = daemon.client.members("moving", "moving").await.unwrap();
+        members.members[0].metadata_version == group.metadata_version
+    };
+    wait_until_async(PATIENCE, is_quiet).await.unwrap();
     (scaled.migrations[0].resharding_id.clone(), beating)
 }
 
