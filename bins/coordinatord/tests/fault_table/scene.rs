@@ -158,48 +158,36 @@ impl Drop for Scene {
     }
 }
 
-/// A change that could still be taken back: its member never takes the new shard over.
+/// A change that could still be taken back: its member never says that it has seen it, and has nothing new to say (rule G4).
 async fn never_ending_change(daemon: &Daemon) -> (String, JoinHandle<()>) {
     let mut slow = Plain::new("slow");
     while slow.shards() != [0, 1] {
         slow.keep_up(&daemon.client, "moving").await.unwrap();
     }
+    slow.keep_up(&daemon.client, "moving").await.unwrap();
+    let request = steady(&slow);
     let client = daemon.client.clone();
     let beating = tokio::spawn(async move {
         loop {
-            let mut request = steady(&slow);
-            request.owned_shards.retain(|shard| shard.shard_index < 2);
-            if let Ok(answer) = client.heartbeat("moving", "moving", &request).await {
-                slow.last = Some(answer);
-            }
+            // What it is answered makes no difference to it.
+            let _ = client.heartbeat("moving", "moving", &request).await;
             // waits: members heartbeat at an interval
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     });
     let request = ScaleRequest {
-        target_shard_count: 3,
+        target_shard_count: 1,
         requested_by: "test".to_owned(),
         reason: "to see".to_owned(),
         deprecated_after: None,
     };
-    let scaled = daemon
-        .client
-        .scale_stream("moving", &request)
-        .await
-        .unwrap();
+    let scaled = daemon.client.scale_stream("moving", &request).await;
     let is_active = || async {
         let known = daemon.client.migrations("moving", "moving").await.unwrap();
         known.migrations[0].state == MigrationState::Active
     };
     wait_until_async(PATIENCE, is_active).await.unwrap();
-    // What it says of the change has to be recorded: a full Redis takes nothing that is to be recorded.
-    let is_quiet = || async {
-        let group = daemon.client.group("moving", "moving").await.unwrap();
-        let members = daemon.client.members("moving", "moving").await.unwrap();
-        members.members[0].metadata_version == group.metadata_version
-    };
-    wait_until_async(PATIENCE, is_quiet).await.unwrap();
-    (scaled.migrations[0].resharding_id.clone(), beating)
+    (scaled.unwrap().migrations[0].resharding_id.clone(), beating)
 }
 
 async fn settle(daemon: &Daemon, members: &mut [Plain]) {
