@@ -139,9 +139,9 @@ impl Redis {
 
     async fn fill(&mut self) {
         let mut connection = self.connection().await;
-        for part in 0..40 {
+        for part in 0..200 {
             let mut pipeline = redis::pipe();
-            for number in 0..1_000 {
+            for number in 0..200 {
                 let key = format!("filler-{part}-{number}");
                 pipeline.cmd("SET").arg(key).arg(number).ignore();
             }
