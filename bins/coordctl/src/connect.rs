@@ -132,9 +132,27 @@ impl<'a> Settings<'a> {
         Ok((builder.build()?, target))
     }
 
+    /// A client for each coordinator that was named, as whoever was said.
+    pub(crate) fn clients_of_each(&self) -> Result<Vec<(String, CoordinatorClient)>, Failure> {
+        let (credentials, _) = self.credentials()?;
+        let mut clients = Vec::new();
+        for url in self.servers() {
+            let mut builder = self.builder_for(vec![url.clone()])?;
+            if let Some(credentials) = &credentials {
+                builder = builder.credentials(credentials.clone());
+            }
+            clients.push((url, builder.build()?));
+        }
+        Ok(clients)
+    }
+
     fn builder(&self) -> Result<ClientBuilder, Failure> {
+        self.builder_for(self.servers())
+    }
+
+    fn builder_for(&self, servers: Vec<String>) -> Result<ClientBuilder, Failure> {
         let limit = self.connection.timeout.0;
-        let builder = CoordinatorClient::builder(self.servers()).request_timeout(limit);
+        let builder = CoordinatorClient::builder(servers).request_timeout(limit);
         match self.ca_cert() {
             Some(path) => Ok(builder.root_certificates_pem(read(&path)?)),
             None => Ok(builder),

@@ -3,6 +3,7 @@
 mod cli;
 mod connect;
 mod context;
+mod doctor;
 mod failure;
 mod follow;
 mod output;
@@ -10,6 +11,7 @@ mod plan;
 mod run;
 mod secret;
 mod show;
+mod snapshot_file;
 mod usage;
 
 use std::process::ExitCode;

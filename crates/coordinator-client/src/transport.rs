@@ -20,6 +20,7 @@ pub(crate) struct Call {
     method: Method,
     path: String,
     body: Option<Bytes>,
+    content_type: &'static str,
     /// Beyond the client's request timeout.
     extra_time: Duration,
     repeatable: bool,
@@ -33,6 +34,7 @@ impl Call {
             method: Method::GET,
             path,
             body: None,
+            content_type: "application/json",
             extra_time: Duration::ZERO,
             repeatable: true,
             anonymous: false,
@@ -55,6 +57,17 @@ impl Call {
         Self {
             method,
             body: Some(Bytes::from(json)),
+            repeatable: false,
+            ..Self::get(path)
+        }
+    }
+
+    /// Sends something that is not JSON.
+    pub(crate) fn upload(path: String, content_type: &'static str, body: Bytes) -> Self {
+        Self {
+            method: Method::POST,
+            body: Some(body),
+            content_type,
             repeatable: false,
             ..Self::get(path)
         }
@@ -127,6 +140,15 @@ impl CoordinatorClient {
             url: answer.url,
             source,
         })
+    }
+
+    /// Sends `call` and gives its answer as it is.
+    pub(crate) async fn ask_for_bytes(&self, call: Call) -> Result<Bytes, ClientError> {
+        let answer = self.send(&call).await?;
+        if !answer.is_success() {
+            return Err(answer.into_error());
+        }
+        Ok(answer.body)
     }
 
     /// Sends `call` to one coordinator after the other until one answers other than 503.
@@ -226,7 +248,7 @@ impl CoordinatorClient {
             .timeout(limit);
         if let Some(body) = &call.body {
             request = request
-                .header(CONTENT_TYPE, "application/json")
+                .header(CONTENT_TYPE, call.content_type)
                 .body(body.clone());
         }
         if let Some(credentials) = self.credentials.as_ref().filter(|_| !call.anonymous) {

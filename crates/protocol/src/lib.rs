@@ -32,6 +32,7 @@ mod objects;
 mod offsets;
 mod routing;
 mod shard_id;
+mod snapshot;
 mod stream;
 mod timestamp;
 mod version;
@@ -72,6 +73,11 @@ pub use names::{
 pub use offsets::{Offsets, ShardOffsets};
 pub use routing::{RoutedShard, Routing};
 pub use shard_id::ShardId;
+pub use snapshot::{
+    RestoreOutcome, RestoreQuery, Restored, RestoredGroup, SNAPSHOT_FORMAT,
+    SNAPSHOT_FORMAT_VERSION, SNAPSHOT_LINE_MAX_BYTES, SNAPSHOT_MAX_BYTES, SNAPSHOT_MEDIA_TYPE,
+    SnapshotEnd, SnapshotGroup, SnapshotHeader, SnapshotLine, SnapshotUnreadable,
+};
 pub use stream::{
     CreateGroupRequest, CreateStreamRequest, DeleteGroupRequest, RollbackRequest, ScaleRequest,
     StreamCreated, StreamScaled,

@@ -1,4 +1,4 @@
-//! The coordinator's store and shard plane on Redis: scripts, keys, stored records. Knows nothing of HTTP, and decides nothing.
+//! The coordinator's store and shard plane on Redis: scripts and keys. Knows nothing of HTTP, and decides nothing.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), store_redis::ConnectError> {
@@ -18,7 +18,6 @@ mod feed;
 mod keys;
 mod link;
 mod plane;
-mod records;
 mod redis_store;
 mod reply;
 mod script;

@@ -45,6 +45,8 @@ scripts! {
     RENEW = "renew", WHEN_FULL;
     /// Writes the first record.
     CREATE = "create", NOT_WHEN_FULL;
+    /// Writes the first record over one that can't be read.
+    REPLACE = "replace", NOT_WHEN_FULL;
     /// Removes a record.
     REMOVE = "remove", WHEN_FULL;
     /// Gives a right back.

@@ -201,6 +201,36 @@ async fn a_key_of_another_type_is_left_as_it_is_c6() {
     );
 }
 
+/// What nobody can read may be written over by somebody who was told to; nothing of it is left, and the right is free afterwards.
+#[tokio::test]
+async fn a_record_that_can_not_be_read_is_replaced_c6() {
+    let server = server();
+    let (scene, known, mut connection) = group_on(&server).await;
+    scene
+        .renew(&known, &["a"], known.now.since(known.now))
+        .await;
+    for (field, value) in [
+        ("aggregate", "nonsense"),
+        ("revision", "x"),
+        ("schemaVersion", "99"),
+    ] {
+        set(&mut connection, field, value).await;
+        assert!(scene.store.begin(&scene.id, None).await.is_err());
+        let record = plain_record(&scene.id, &["fresh"], None);
+        let stamp = scene.store.replace_unreadable(&scene.id, &record).await;
+        let found = scene.begin().await.snapshot.unwrap();
+        assert_eq!(
+            (&*found.record, found.stamp),
+            (&record, stamp.unwrap()),
+            "{field}"
+        );
+        let lock = format!("{GROUP}:mutex");
+        let _: u64 = ask(&mut connection, &["DEL", &lock]).await;
+    }
+    let leases: u64 = ask(&mut connection, &["ZCARD", &format!("{GROUP}:leases")]).await;
+    assert_eq!(leases, 0, "nothing is inherited");
+}
+
 /// A missing record is no record, whatever is left beside it: nothing is rebuilt from leases or progress.
 #[tokio::test]
 async fn a_lost_record_is_not_rebuilt_from_what_is_left_c6() {

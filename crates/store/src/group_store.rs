@@ -175,6 +175,17 @@ pub trait GroupStore: Send + Sync {
     /// [`CreateError::AlreadyExists`] if it is there; [`CreateError::LockLost`] if the right is somebody else's.
     async fn create(&self, lock: &GroupLock, record: &GroupRecord) -> Result<Stamp, CreateError>;
 
+    /// Writes a record as the first of a group in the place of one that can't be read ([`StoreError::Corrupt`]). Rule C6: only somebody who was told to does
+    /// that; what can be read is left alone. Takes the right to change the group, and gives it back.
+    ///
+    /// # Errors
+    /// [`CreateError::AlreadyExists`] if there is a record that can be read; [`CreateError::Store`] with [`StoreError::Locked`] as for `begin`.
+    async fn replace_unreadable(
+        &self,
+        group: &GroupId,
+        record: &GroupRecord,
+    ) -> Result<Stamp, CreateError>;
+
     /// Removes a group, its leases and its progress, then its name from the directory, and gives the right back.
     ///
     /// # Errors

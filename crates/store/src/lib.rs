@@ -14,6 +14,7 @@ mod messages;
 mod offsets;
 mod plane;
 mod progress;
+pub mod records;
 mod snapshot;
 
 pub use audit::{AUDIT_CAP, AuditEntry, AuditFilter, AuditSink};

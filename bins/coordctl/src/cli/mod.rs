@@ -2,6 +2,7 @@
 
 mod connection;
 mod context;
+mod doctor;
 mod duration;
 mod group;
 mod help;
@@ -10,6 +11,7 @@ mod look;
 mod migration;
 mod mutation;
 mod output;
+mod snapshot;
 mod stream;
 mod watch;
 
@@ -17,6 +19,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use connection::{Connection, SaidOnCommandLine};
 pub(crate) use context::ContextCommand;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use duration::HumanDuration;
 pub(crate) use group::{CreateGroupArgs, DeleteGroupArgs, GroupCommand, ListArgs};
 pub(crate) use local::{CompletionsArgs, HashPasswordArgs};
@@ -24,6 +27,7 @@ pub(crate) use look::{AuditArgs, GroupArgs, MessagesArgs};
 pub(crate) use migration::{MigrationCommand, RollbackArgs, ShowMigrationArgs};
 pub(crate) use mutation::{Asker, Change, Waiting};
 pub(crate) use output::Format;
+pub(crate) use snapshot::{FileArgs, RestoreArgs, SnapshotCommand};
 pub(crate) use stream::{CreateStreamArgs, DeleteStreamArgs, ScaleArgs, StreamCommand};
 pub(crate) use watch::WatchArgs;
 
@@ -111,6 +115,14 @@ pub(crate) enum AskCommand {
     Watch(WatchArgs),
     /// The latest mutations, refused ones too
     Audit(AuditArgs),
+    /// Save the metadata of all groups to a file, look into one, put it back
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
+    /// Look the coordinators and all groups over, and say what is not as it should be; ends with 1 where something is an error
+    ///
+    /// It only reads, and only through the API. Each finding says how bad it is, where it is, what to do first, and which part of docs/operations.md says more.
+    /// With the role ADMIN it also finds groups whose records can't be read. All coordinators that --server names are looked at.
+    Doctor(DoctorArgs),
     /// How the coordinator fares; ends with 6 when it is DOWN
     Health,
 }

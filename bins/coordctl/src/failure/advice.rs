@@ -16,11 +16,13 @@ impl Failure {
             Self::Usage { advice, .. }
             | Self::NotFound { advice, .. }
             | Self::Partial { advice, .. }
+            | Self::Snapshot { advice, .. }
             | Self::TimedOut { advice, .. }
             | Self::Silence { advice, .. }
             | Self::Interrupted { advice } => Some(advice.clone()),
             Self::Context(error) => of_context(error),
             Self::Down => Some("its log says more; docs/operations.md has what to do".to_owned()),
+            Self::Unwell => Some("each finding names its part of docs/operations.md".to_owned()),
             Self::Setting(_)
             | Self::TakenBack { .. }
             | Self::Io { .. }
@@ -123,6 +125,9 @@ fn of_code(code: &ErrorCode, subject: &Subject, target: Option<&Target>) -> Opti
         ErrorCode::StreamPrefixAlreadyExists => format!(
             "coordctl group list --stream {stream} shows its groups; if there are none, keys of its name are in Redis: choose another name, or drop them if they are left over"
         ),
+        ErrorCode::GroupAlreadyExists if group == "GROUP" => {
+            "coordctl group list shows what there is".to_owned()
+        }
         ErrorCode::GroupAlreadyExists => format!("coordctl group show {stream} {group}"),
         ErrorCode::RedisNotConfigured => {
             "the coordinator keeps no shard streams: start it with --streams or --store redis://…"

@@ -53,9 +53,12 @@ impl Failure {
             Self::Down | Self::Silence { .. } => Exit::Unavailable,
             Self::TimedOut { .. } => Exit::TimedOut,
             Self::Interrupted { .. } => Exit::Interrupted,
-            Self::TakenBack { .. } | Self::Io { .. } | Self::Output(_) | Self::Hash(_) => {
-                Exit::Failed
-            }
+            Self::Snapshot { .. }
+            | Self::Unwell
+            | Self::TakenBack { .. }
+            | Self::Io { .. }
+            | Self::Output(_)
+            | Self::Hash(_) => Exit::Failed,
         }
     }
 }

@@ -51,6 +51,19 @@ pub(crate) enum Failure {
         /// How to go on.
         advice: String,
     },
+    /// A snapshot is not whole, or not wholly usable.
+    #[error("{file}: {problem}")]
+    Snapshot {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do.
+        advice: String,
+    },
+    /// The doctor found something that does not work.
+    #[error("something is not as it should be")]
+    Unwell,
     /// The coordinator answered that it does not work.
     #[error("the coordinator is DOWN")]
     Down,

@@ -116,6 +116,8 @@ fn code(failure: &Failure) -> &str {
         Failure::Context(_) => "CONTEXTS_FILE",
         Failure::NotFound { .. } => "NOT_FOUND",
         Failure::Partial { .. } => "PARTLY_DONE",
+        Failure::Snapshot { .. } => "SNAPSHOT",
+        Failure::Unwell => "UNWELL",
         Failure::Down => "DOWN",
         Failure::Silence { .. } => "UNREACHABLE",
         Failure::TakenBack { .. } => "TAKEN_BACK",

@@ -4,6 +4,7 @@ mod audit;
 mod completions;
 mod context;
 mod delete;
+mod doctor;
 mod group;
 mod hash_password;
 mod health;
@@ -12,14 +13,16 @@ mod look;
 mod migration;
 mod scale;
 mod session;
+mod snapshot;
 mod stream;
 mod watch;
 
 pub(crate) use session::Session;
+pub(crate) use snapshot::RestorePlan;
 
 use crate::cli::{
     AskCommand, Cli, Command, Connection, GroupCommand, KeptCommand, LocalCommand,
-    MigrationCommand, SaidOnCommandLine, StreamCommand,
+    MigrationCommand, SaidOnCommandLine, SnapshotCommand, StreamCommand,
 };
 use crate::connect::{About, Settings};
 use crate::failure::{Ended, Failure};
@@ -45,7 +48,15 @@ async fn ask_somebody(
     command: AskCommand,
     output: Output,
 ) -> Result<(), Ended> {
+    if let AskCommand::Snapshot(SnapshotCommand::Inspect(args)) = &command {
+        // Nobody is asked for this.
+        return Ok(snapshot::inspect(args, output)?);
+    }
     let settings = Settings::load(connection, said)?;
+    if let AskCommand::Doctor(args) = &command {
+        // It asks each coordinator by itself, and an absent one is a finding.
+        return Ok(doctor::run(&settings, args, output).await?);
+    }
     let (client, mut target) = settings.client_as_somebody()?;
     target.about = about(&command);
     let session = Session { client, output };
@@ -80,6 +91,13 @@ async fn ask(session: &Session, command: AskCommand) -> Result<(), Failure> {
         },
         AskCommand::Watch(args) => watch::run(session, &args).await,
         AskCommand::Audit(args) => audit::run(session, args).await,
+        AskCommand::Snapshot(command) => match command {
+            SnapshotCommand::Save(args) => snapshot::save(session, &args).await,
+            SnapshotCommand::Inspect(args) => snapshot::inspect(&args, session.output),
+            SnapshotCommand::Restore(args) => snapshot::restore(session, &args).await,
+        },
+        // It was done before.
+        AskCommand::Doctor(_) => Ok(()),
         AskCommand::Health => health::run(session).await,
     }
 }
@@ -90,7 +108,11 @@ fn about(command: &AskCommand) -> Option<About> {
         AskCommand::Stream(StreamCommand::Create(args)) => (&args.stream, None),
         AskCommand::Stream(StreamCommand::Scale(args)) => (&args.stream, None),
         AskCommand::Stream(StreamCommand::Delete(args)) => (&args.stream, None),
-        AskCommand::Group(GroupCommand::List(_)) | AskCommand::Audit(_) | AskCommand::Health => {
+        AskCommand::Group(GroupCommand::List(_))
+        | AskCommand::Audit(_)
+        | AskCommand::Snapshot(_)
+        | AskCommand::Doctor(_)
+        | AskCommand::Health => {
             return None;
         }
         AskCommand::Group(GroupCommand::Create(args)) => (&args.stream, Some(args.group.as_str())),

@@ -3,6 +3,7 @@
 pub(crate) mod assignments;
 pub(crate) mod audit;
 pub(crate) mod context;
+pub(crate) mod doctor;
 pub(crate) mod drain;
 pub(crate) mod grid;
 pub(crate) mod groups;
@@ -12,6 +13,7 @@ pub(crate) mod messages;
 pub(crate) mod migrations;
 pub(crate) mod numbers;
 pub(crate) mod shards;
+pub(crate) mod snapshot;
 pub(crate) mod text;
 pub(crate) mod time;
 

@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod contexts;
+mod doctor;
 mod exact;
 mod help;
 mod life;
 mod local;
 mod refusals;
+mod snapshots;
 mod support;
 mod terminal;
 mod waiting;

@@ -86,6 +86,15 @@ impl GroupStore for MortalStore {
         self.switch.step("create", creating).await
     }
 
+    async fn replace_unreadable(
+        &self,
+        group: &GroupId,
+        record: &GroupRecord,
+    ) -> Result<Stamp, CreateError> {
+        let replacing = self.redis.replace_unreadable(group, record);
+        self.switch.step("replace", replacing).await
+    }
+
     async fn remove(&self, lock: GroupLock, expected: &Stamp) -> Result<(), CommitError> {
         let removing = self.redis.remove(lock, expected);
         self.switch.step("remove", removing).await

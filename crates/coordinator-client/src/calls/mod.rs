@@ -8,5 +8,6 @@ mod observing;
 mod probes;
 mod producer;
 mod resharding;
+mod snapshot;
 
 pub use events::{Event, Events};

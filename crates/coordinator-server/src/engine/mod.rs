@@ -18,6 +18,7 @@ mod sampler;
 mod scale;
 mod shards;
 mod shared_reads;
+mod snapshot;
 mod steady;
 mod sweep;
 mod tick;
@@ -45,6 +46,7 @@ pub(crate) use sampler::Sample;
 pub(crate) use scale::Scaled;
 pub(crate) use shards::streams;
 pub(crate) use shared_reads::Look;
+pub(crate) use snapshot::{Before, RestoreError, WrittenDown};
 pub(crate) use views::{Tally, View};
 
 use due::DueIndex;

@@ -25,6 +25,9 @@ pub(super) struct Reader(pub(super) Principal);
 /// Somebody who may create and delete.
 pub(super) struct Writer;
 
+/// Somebody who may do everything.
+pub(super) struct Administrator;
+
 /// A member; anybody, unless members are authenticated.
 pub(super) struct MemberAccess;
 
@@ -122,6 +125,14 @@ impl FromRequestParts<App> for Writer {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
         admitted(parts, Access::Role(Role::Write)).map(|_| Self)
+    }
+}
+
+impl FromRequestParts<App> for Administrator {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+        admitted(parts, Access::Role(Role::Admin)).map(|_| Self)
     }
 }
 

@@ -258,6 +258,9 @@ fn reads_are_for_readers_changes_for_writers() {
                     "{path}"
                 );
             }
+            _ if path.contains("/admin/") => {
+                assert_eq!(*access, Access::Role(Role::Admin), "{path}");
+            }
             Method::GET => assert_eq!(*access, reads, "{path}"),
             _ => assert_eq!(*access, changes, "{path}"),
         }

@@ -45,6 +45,14 @@ impl ApiError {
         }
     }
 
+    /// The same, and what else there is to say.
+    pub(crate) fn after(self, what: &str) -> Self {
+        Self {
+            message: format!("{}; {what}", self.message),
+            ..self
+        }
+    }
+
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidRequest, message)
     }

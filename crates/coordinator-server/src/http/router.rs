@@ -13,7 +13,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::audit as auditing;
 use super::routes::{
-    audit, auth, events, grafana, groups, members, migrations, monitoring, probes, shards, streams,
+    admin, audit, auth, events, grafana, groups, members, migrations, monitoring, probes, shards,
+    streams,
 };
 use super::{ApiError, App, access, reference};
 use crate::metrics;
@@ -82,6 +83,8 @@ pub(super) fn router(app: &App) -> Routes {
     let api = Routes::new(app)
         .route("/openapi.json", get(reference::document))
         .route("/auth/login", post(auth::login))
+        .route("/admin/snapshot", get(admin::save))
+        .route("/admin/snapshot/restore", post(admin::restore))
         .route("/streams/{stream}", post(streams::create))
         .route(
             "/streams/{stream}/groups/{group}",

@@ -33,6 +33,7 @@ impl Row {
 const OPEN: Access = Access::Open;
 const READ: Access = Access::Role(Role::Read);
 const WRITE: Access = Access::Role(Role::Write);
+const ADMIN: Access = Access::Role(Role::Admin);
 const MEMBER: Access = Access::Member;
 
 const fn row(method: Method, path: &'static str, access: Access) -> Row {
@@ -54,6 +55,8 @@ pub(super) const TABLE: &[Row] = &[
     row(Method::GET, "/docs/reference.css", OPEN),
     row(Method::GET, "/coord/v1/openapi.json", OPEN),
     row(Method::POST, "/coord/v1/auth/login", OPEN),
+    row(Method::GET, "/coord/v1/admin/snapshot", ADMIN),
+    row(Method::POST, "/coord/v1/admin/snapshot/restore", ADMIN),
     row(Method::POST, "/coord/v1/streams/{stream}", WRITE),
     row(Method::POST, "/coord/v1/streams/{stream}/scale", WRITE),
     row(Method::POST, "/coord/v1/streams/{stream}/groups/{group}", WRITE),

@@ -12,6 +12,7 @@ mod monitoring;
 mod records;
 mod refused;
 mod routing;
+mod snapshot;
 mod stream;
 
 use std::collections::BTreeSet;
@@ -52,6 +53,7 @@ families! {
     monitoring: monitoring_answers_match_their_fixtures;
     records: offsets_and_messages_match_their_fixtures;
     grafana: dashboard_rows_match_their_fixtures;
+    snapshot: lines_of_snapshots_match_their_fixtures;
     audit: audit_events_match_their_fixtures;
     refused: malformed_bodies_are_refused_with_the_field_named;
 }

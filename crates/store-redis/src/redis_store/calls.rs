@@ -5,8 +5,8 @@ use coordinator_core::time::Timestamp;
 use store::{Commit, Effects, GroupLock, Stamp};
 
 use crate::keys::GroupKeys;
-use crate::records::{Aggregate, LAYOUT_VERSION, SCHEMA_VERSION, encode_progress};
-use crate::script::{self, Call};
+use crate::script::{self, Call, Script};
+use store::records::{Aggregate, LAYOUT_VERSION, SCHEMA_VERSION, encode_progress};
 
 /// Writes a record in place of the expected one.
 pub(super) fn commit_call<'a>(
@@ -22,15 +22,16 @@ pub(super) fn commit_call<'a>(
     with_effects(call, &Effects::of(commit))
 }
 
-/// Writes a first record.
+/// Writes a first record, by one of the scripts that do.
 pub(super) fn create_call<'a>(
+    script: &'a Script,
     names: &'a [&'a str; 4],
     lock: &GroupLock,
     record: &GroupRecord,
     stamp: &Stamp,
     keys: &GroupKeys,
 ) -> Call<'a> {
-    let call = script::CREATE.call(names).arg(lock.token.as_str());
+    let call = script.call(names).arg(lock.token.as_str());
     let live = record.members.iter().filter(|(_, member)| member.is_live());
     let leases = live.filter_map(|(id, member)| {
         let deadline = member.lease_deadline?;

@@ -68,8 +68,18 @@ impl RedisStore {
         let keys = self.keys.of(&lock.group);
         self.enter_in_directory(&keys).await?;
         let names = all_of(&keys);
-        let call = create_call(&names, lock, record, &stamp, &keys);
-        match self.change(&call, lock, stamp.etag.as_str()).await? {
+        let call = create_call(&script::CREATE, &names, lock, record, &stamp, &keys);
+        self.first_record(&call, lock, stamp).await
+    }
+
+    /// Runs a script that writes a first record.
+    pub(super) async fn first_record(
+        &self,
+        call: &Call<'_>,
+        lock: &GroupLock,
+        stamp: Stamp,
+    ) -> Result<Stamp, CreateError> {
+        match self.change(call, lock, stamp.etag.as_str()).await? {
             Outcome::TookPlace => Ok(stamp),
             Outcome::Answered(reply) => match reply.status() {
                 "ok" => Ok(stamp),
@@ -204,7 +214,7 @@ mod tests {
 
         let lock = store.begin(&id, None).await.unwrap().lock;
         let created = stamp(1);
-        let create = create_call(&names, &lock, &record, &created, &keys);
+        let create = create_call(&script::CREATE, &names, &lock, &record, &created, &keys);
         for _ in 0..2 {
             assert_eq!(status(&store, &create).await, "ok");
         }

@@ -51,6 +51,14 @@ impl GroupStore for RedisStore {
         self.create_group(lock, record).await
     }
 
+    async fn replace_unreadable(
+        &self,
+        group: &GroupId,
+        record: &GroupRecord,
+    ) -> Result<Stamp, CreateError> {
+        self.replace_group(group, record).await
+    }
+
     async fn remove(&self, lock: GroupLock, expected: &Stamp) -> Result<(), CommitError> {
         self.remove_group(&lock, expected).await
     }

@@ -9,6 +9,7 @@ mod open;
 mod progress;
 mod read;
 mod renew;
+mod replace;
 mod rights;
 mod watch;
 

@@ -6,7 +6,7 @@ use coordinator_core::names::{GroupId, MemberId};
 use store::{MemberProgress, StoreError};
 
 use super::RedisStore;
-use crate::records::decode_progress;
+use store::records::decode_progress;
 
 /// About how many members are read at once.
 const PAGE: u32 = 500;

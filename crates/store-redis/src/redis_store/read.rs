@@ -10,9 +10,9 @@ use coordinator_core::time::Timestamp;
 use store::{Etag, Snapshot, Stamp, StoreError};
 
 use super::RedisStore;
-use crate::records::{Aggregate, LAYOUT_VERSION, SCHEMA_VERSION};
 use crate::reply::Reply;
 use crate::script;
+use store::records::{Aggregate, LAYOUT_VERSION, SCHEMA_VERSION};
 
 impl RedisStore {
     pub(super) async fn load_group(

@@ -6,8 +6,8 @@ use store::{Renewal, Renewed, Snapshot, StoreError};
 
 use super::RedisStore;
 use super::read::read_group;
-use crate::records::encode_progress;
 use crate::script;
+use store::records::encode_progress;
 
 impl RedisStore {
     pub(super) async fn renew_leases(

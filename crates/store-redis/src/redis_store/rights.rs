@@ -16,6 +16,9 @@ use crate::script;
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
+/// A group that was read, or why it can't be.
+pub(super) type Found = Result<Option<Snapshot>, StoreError>;
+
 impl RedisStore {
     /// Takes the right and reads the group, waiting while somebody else has the right.
     pub(super) async fn begin_group(
@@ -27,11 +30,32 @@ impl RedisStore {
             group: group.clone(),
             token: Etag::fresh(),
         };
+        let (now, found) = self.take_right(&lock, known).await?;
+        match found {
+            Ok(snapshot) => Ok(Begun {
+                lock,
+                snapshot,
+                now,
+            }),
+            Err(error) => {
+                // Nobody can change what nobody can read.
+                self.release_right(&lock).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the right, waiting while somebody else has it. Gives the time, and the group or why it can't be read.
+    pub(super) async fn take_right(
+        &self,
+        lock: &GroupLock,
+        known: Option<&Snapshot>,
+    ) -> Result<(Timestamp, Found), StoreError> {
         let started = Instant::now();
         let mut pause = FIRST_PAUSE;
         loop {
-            if let Some(begun) = self.try_begin(&lock, known).await? {
-                return Ok(begun);
+            if let Some(taken) = self.try_begin(lock, known).await? {
+                return Ok(taken);
             }
             let Some(left) = self.limits.wait.checked_sub(started.elapsed()) else {
                 return Err(StoreError::Locked {
@@ -48,7 +72,7 @@ impl RedisStore {
         &self,
         lock: &GroupLock,
         known: Option<&Snapshot>,
-    ) -> Result<Option<Begun>, StoreError> {
+    ) -> Result<Option<(Timestamp, Found)>, StoreError> {
         let keys = self.keys.of(&lock.group);
         let keys = [
             keys.metadata.as_str(),
@@ -65,18 +89,8 @@ impl RedisStore {
             "locked" => Ok(None),
             "begun" => {
                 let now = Timestamp::from_ms(reply.number()?);
-                match read_group(reply.nested()?, &lock.group, known, now) {
-                    Ok(snapshot) => Ok(Some(Begun {
-                        lock: lock.clone(),
-                        snapshot,
-                        now,
-                    })),
-                    Err(error) => {
-                        // Nobody can change what nobody can read.
-                        self.release_right(lock).await;
-                        Err(error)
-                    }
-                }
+                let group = reply.nested()?;
+                Ok(Some((now, read_group(group, &lock.group, known, now))))
             }
             _ => Err(reply.unknown()),
         }

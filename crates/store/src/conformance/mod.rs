@@ -39,6 +39,7 @@ macro_rules! conformance_cases {
             create::a_created_group_starts_at_revision_1
             create::a_full_record_comes_back_as_it_was_created
             create::a_group_is_created_once
+            create::a_group_that_can_be_read_is_not_replaced_c6
             create::a_created_group_can_be_committed_under_the_same_right
             create::a_removed_group_is_gone_with_all_it_had
             create::a_group_that_changed_is_not_removed

@@ -217,6 +217,18 @@ impl GroupStore for MemoryStore {
         Ok(stamp)
     }
 
+    async fn replace_unreadable(
+        &self,
+        group: &GroupId,
+        record: &GroupRecord,
+    ) -> Result<Stamp, CreateError> {
+        // What is kept in memory can always be read.
+        let begun = self.begin(group, None).await?;
+        let outcome = self.create(&begun.lock, record).await;
+        self.unlock(&begun.lock);
+        outcome
+    }
+
     async fn remove(&self, lock: GroupLock, expected: &Stamp) -> Result<(), CommitError> {
         let outcome = {
             let (mut state, now) = (self.state(), self.now());

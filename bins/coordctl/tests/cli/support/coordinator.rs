@@ -9,7 +9,7 @@ use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
 use coordinator_server::{Deps, ServerConfig, serve};
 use protocol::GroupState;
-use store::MemoryStore;
+use store::{LockLimits, MemoryStore, StoreClock};
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
 use testkit::{RedisServer, wait_until_async};
 use tokio::net::TcpListener;
@@ -36,23 +36,35 @@ impl Coordinator {
         .await
     }
 
-    /// With groups and shard streams on a Redis.
-    pub(crate) async fn on(redis: &RedisServer) -> Self {
-        let config = || RedisConfig::new(vec![redis.url()]);
-        let store = Arc::new(RedisStore::connect(config()).await.unwrap());
-        let plane = RedisPlane::connect(config()).await.unwrap();
+    /// With its groups in a memory that goes by another clock.
+    pub(crate) async fn with_clock(clock: Arc<dyn StoreClock>) -> Self {
+        let store = Arc::new(MemoryStore::with(clock, LockLimits::default()));
         Self::with(Deps {
             store: store.clone(),
             feed: store,
-            plane: Some(Arc::new(plane)),
+            plane: None,
         })
         .await
     }
 
+    /// With groups and shard streams on a Redis.
+    pub(crate) async fn on(redis: &RedisServer) -> Self {
+        Self::with(on(redis).await).await
+    }
+
+    /// The same, with leases that a test can wait for.
+    pub(crate) async fn quick(redis: &RedisServer) -> Self {
+        Self::with_lease(on(redis).await, 1_000).await
+    }
+
     async fn with(deps: Deps) -> Self {
+        Self::with_lease(deps, 20_000).await
+    }
+
+    async fn with_lease(deps: Deps, lease_ms: u64) -> Self {
         let timing = Timing {
             heartbeat_interval: Millis::new(200),
-            member_lease_ttl: Millis::new(20_000),
+            member_lease_ttl: Millis::new(lease_ms),
             rebalance_timeout: Millis::new(10_000),
             stale_member_retention: Millis::new(60_000),
         };
@@ -96,6 +108,17 @@ impl Coordinator {
     /// Ends at once, as a process that is killed.
     pub(crate) fn kill(&self) {
         self.running.abort();
+    }
+}
+
+async fn on(redis: &RedisServer) -> Deps {
+    let config = || RedisConfig::new(vec![redis.url()]);
+    let store = Arc::new(RedisStore::connect(config()).await.unwrap());
+    let plane = RedisPlane::connect(config()).await.unwrap();
+    Deps {
+        store: store.clone(),
+        feed: store,
+        plane: Some(Arc::new(plane)),
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Described {
     tag: &'static str,
     parameters: Vec<Parameter>,
     body: Option<(RefOr<Schema>, Value)>,
+    /// The type of a body that is no JSON.
+    text_body: Option<&'static str>,
     answers: Vec<(u16, ResponseBuilder)>,
     codes: Vec<ErrorCode>,
     schemas: NamedSchemas,
@@ -66,6 +68,7 @@ impl Described {
             tag: "",
             parameters: parameters::of_path(path),
             body: None,
+            text_body: None,
             answers: Vec::new(),
             codes: Vec::new(),
             schemas: Vec::new(),
@@ -96,6 +99,14 @@ impl Described {
     pub(super) fn body<T: ToSchema>(mut self, example: Value) -> Self {
         self.body = Some((self.reference::<T>(), example));
         self
+    }
+
+    /// The body it needs is a text of another type.
+    pub(super) fn text_body(self, content_type: &'static str) -> Self {
+        Self {
+            text_body: Some(content_type),
+            ..self
+        }
     }
 
     /// A JSON answer that is no refusal, with an example.
@@ -240,6 +251,14 @@ impl Described {
             let body = RequestBodyBuilder::new()
                 .required(Some(Required::True))
                 .content(JSON, content.build());
+            operation = operation.request_body(Some(body.build()));
+        }
+        if let Some(content_type) = self.text_body {
+            let schema = ObjectBuilder::new().schema_type(Type::String);
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            let body = RequestBodyBuilder::new()
+                .required(Some(Required::True))
+                .content(content_type, content);
             operation = operation.request_body(Some(body.build()));
         }
         for (status, answer) in self.answers {

@@ -172,6 +172,10 @@ fn schema_of(family: &str) -> &'static str {
         "migration" => "Migration",
         "migrations" => "Migrations",
         "offsets" => "Offsets",
+        "restored" => "Restored",
+        "snapshot-end" | "snapshot-group" | "snapshot-header" | "snapshot-unreadable" => {
+            "SnapshotLine"
+        }
         "rollback-request" => "RollbackRequest",
         "routing" => "Routing",
         "scale-request" => "ScaleRequest",

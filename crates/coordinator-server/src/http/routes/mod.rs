@@ -1,5 +1,6 @@
 //! The routes, by what they are about.
 
+pub(super) mod admin;
 pub(super) mod audit;
 pub(super) mod auth;
 pub(super) mod events;

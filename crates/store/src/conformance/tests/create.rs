@@ -32,6 +32,24 @@ pub async fn a_full_record_comes_back_as_it_was_created(world: &dyn World) {
     assert_eq!(*scene.begin().await.snapshot.unwrap().record, record);
 }
 
+/// Rule C6, the other half: what can be read needs nobody to write over it, and the right is free afterwards.
+pub async fn a_group_that_can_be_read_is_not_replaced_c6(world: &dyn World) {
+    let scene = Scene::empty(world).await;
+    let record = plain_record(&scene.id, &["a"], None);
+    let replaced = scene.store.replace_unreadable(&scene.id, &record).await;
+    assert_eq!(replaced.unwrap().revision.get(), 1, "nothing was there");
+    let before = scene.load().await.unwrap();
+    assert_eq!(*before.record, record);
+    let other = plain_record(&scene.id, &["other"], None);
+    let refused = scene.store.replace_unreadable(&scene.id, &other).await;
+    assert!(
+        matches!(refused, Err(CreateError::AlreadyExists)),
+        "{refused:?}"
+    );
+    let found = scene.begin().await.snapshot.unwrap();
+    assert_eq!((found.record, found.stamp), (before.record, before.stamp));
+}
+
 /// What is there is left as it is.
 pub async fn a_group_is_created_once(world: &dyn World) {
     let (scene, before) = Scene::with_members(world).await;

@@ -6,7 +6,7 @@ use protocol::{
 };
 
 use super::super::operation::{Described, get};
-use super::{STORE, example};
+use super::{STORE, STREAMS, example};
 
 /// What dashboards may ask for. Each may be repeated, or be a list as `{a,b}`; absent, empty or `All`: all of them.
 #[derive(utoipa::IntoParams)]
@@ -103,6 +103,7 @@ fn rows(path: &'static str, id: &'static str, summary: &'static str) -> Describe
         .about("The header Age says how old the rows are, in seconds. What is not known is null, never 0.")
         .tagged("Monitoring")
         .query::<GrafanaQuery>()
+        .refuses(&STREAMS)
         .refuses(&STORE)
 }
 

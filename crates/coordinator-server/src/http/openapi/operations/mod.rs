@@ -1,6 +1,7 @@
 //! The operations, by what they are about: one block for each row of the table of access. A test compares the two.
 
 mod access;
+mod admin;
 mod audit;
 mod grafana;
 mod groups;
@@ -17,7 +18,7 @@ use protocol::ErrorCode;
 use super::operation::Described;
 
 /// The parts of the document, in its order.
-pub(super) const TAGS: [(&str, &str); 7] = [
+pub(super) const TAGS: [(&str, &str); 8] = [
     (
         "Streams",
         "Streams and consumer groups: made, shown, deleted.",
@@ -27,6 +28,7 @@ pub(super) const TAGS: [(&str, &str); 7] = [
     ("Producers", "What producers ask."),
     ("Monitoring", "What operators and dashboards look at."),
     ("Access", "Tokens."),
+    ("Administration", "The metadata as a file, and back."),
     ("Process", "Probes, numbers, and this reference."),
 ];
 
@@ -41,6 +43,7 @@ pub(super) fn all() -> Vec<Described> {
         shards::operations(),
         grafana::operations(),
         audit::operations(),
+        admin::operations(),
         access::operations(),
         probes::operations(),
         reference::operations(),
@@ -52,6 +55,12 @@ pub(super) fn all() -> Vec<Described> {
 
 /// What may be wrong with the store.
 const STORE: [ErrorCode; 2] = [ErrorCode::StoreUnavailable, ErrorCode::MetadataCorrupt];
+
+/// What may come of looking into Redis.
+const STREAMS: [ErrorCode; 2] = [
+    ErrorCode::RedisNotConfigured,
+    ErrorCode::RedisStreamProvisioningFailed,
+];
 
 /// What else may come of looking at a group.
 const GROUP: [ErrorCode; 2] = [ErrorCode::GroupNotFound, ErrorCode::CoordinatorTerminating];

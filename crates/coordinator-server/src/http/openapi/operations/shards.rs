@@ -3,13 +3,7 @@
 use protocol::{ErrorCode, MessagePage, MessageQuery, Offsets};
 
 use super::super::operation::{Described, get};
-use super::{GROUP, STORE, example};
-
-/// What may come of looking into Redis.
-const STREAMS: [ErrorCode; 2] = [
-    ErrorCode::RedisNotConfigured,
-    ErrorCode::RedisStreamProvisioningFailed,
-];
+use super::{GROUP, STORE, STREAMS, example};
 
 pub(super) fn operations() -> Vec<Described> {
     vec![

@@ -3,7 +3,8 @@
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use store::{MemberProgress, ShardProgress};
+
+use crate::{MemberProgress, ShardProgress};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,7 +29,9 @@ struct StoredShard {
 }
 
 /// The text that is stored.
-pub(crate) fn encode_progress(progress: &MemberProgress) -> String {
+#[must_use]
+#[allow(clippy::missing_panics_doc)]
+pub fn encode_progress(progress: &MemberProgress) -> String {
     let shards = progress.shards.iter().map(|shard| StoredShard {
         shard: shard.shard.get(),
         stream_key: shard.stream_key.clone(),
@@ -45,7 +48,10 @@ pub(crate) fn encode_progress(progress: &MemberProgress) -> String {
 }
 
 /// What was stored.
-pub(crate) fn decode_progress(text: &str) -> Result<MemberProgress, serde_json::Error> {
+///
+/// # Errors
+/// The text is no progress.
+pub fn decode_progress(text: &str) -> Result<MemberProgress, serde_json::Error> {
     let stored: StoredProgress = serde_json::from_str(text)?;
     let shards = stored.shards.into_iter().map(|shard| ShardProgress {
         shard: ShardIndex::new(shard.shard),

@@ -21,14 +21,14 @@ use super::migration::StoredMigration;
 use super::quarantine::StoredQuarantine;
 
 /// The form of the record that this program writes and reads.
-pub(crate) const SCHEMA_VERSION: u64 = 1;
+pub const SCHEMA_VERSION: u64 = 1;
 /// The layout of the hash around the record.
-pub(crate) const LAYOUT_VERSION: u64 = 1;
+pub const LAYOUT_VERSION: u64 = 1;
 
 /// A group as it is written down.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Aggregate {
+pub struct Aggregate {
     schema_version: u64,
     revision: u64,
     stream: String,
@@ -77,26 +77,51 @@ struct Form {
 
 /// Why a text is no record of the group.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DecodeError {
+pub enum DecodeError {
+    /// It is no JSON, or has other fields.
     #[error("it is not JSON of the known form")]
     Json(#[from] serde_json::Error),
+    /// Another program wrote it.
     #[error("its schema version is {found}, this program reads {SCHEMA_VERSION}")]
-    Schema { found: u64 },
+    Schema {
+        /// The version that it says.
+        found: u64,
+    },
+    /// It and what stands beside it are not of one commit.
     #[error("it says revision {inside}, and {beside} is stored beside it")]
-    Revision { inside: u64, beside: u64 },
+    Revision {
+        /// What it says.
+        inside: u64,
+        /// What stands beside it.
+        beside: u64,
+    },
+    /// It stands in the wrong place.
     #[error("it is of group {found}, not of {expected}")]
-    OtherGroup { found: GroupId, expected: GroupId },
+    OtherGroup {
+        /// Whose it is.
+        found: GroupId,
+        /// Whose it should be.
+        expected: GroupId,
+    },
+    /// What is no name.
     #[error("a name in it can't be one")]
     Name(#[from] NameError),
+    /// Which of the two would count?
     #[error("member {member} is in it twice")]
-    MemberTwice { member: MemberId },
+    MemberTwice {
+        /// The member.
+        member: MemberId,
+    },
+    /// Rule C6.
     #[error("no decision could have led to it")]
     Record(#[from] RecordError),
 }
 
 impl Aggregate {
     /// The text that is stored.
-    pub(crate) fn encode(record: &GroupRecord, revision: StoreRevision) -> String {
+    #[must_use]
+    #[allow(clippy::missing_panics_doc)]
+    pub fn encode(record: &GroupRecord, revision: StoreRevision) -> String {
         let members = record.members.iter();
         let target = record.target.iter();
         let aggregate = Self {
@@ -139,7 +164,10 @@ impl Aggregate {
     }
 
     /// The record that was stored, without leases. Rule C6.
-    pub(crate) fn decode(
+    ///
+    /// # Errors
+    /// [`DecodeError`] says what is not wholly understood.
+    pub fn decode(
         text: &str,
         group: &GroupId,
         revision: StoreRevision,

@@ -9,5 +9,5 @@ mod migration;
 mod progress;
 mod quarantine;
 
-pub(crate) use aggregate::{Aggregate, LAYOUT_VERSION, SCHEMA_VERSION};
-pub(crate) use progress::{decode_progress, encode_progress};
+pub use aggregate::{Aggregate, DecodeError, LAYOUT_VERSION, SCHEMA_VERSION};
+pub use progress::{decode_progress, encode_progress};

@@ -1,0 +1,180 @@
+//! The coordinators themselves: reached, ready, of a known version, on time, and not open to everybody.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use coordinator_client::{ClientError, CoordinatorClient, Credentials};
+use protocol::{Compatibility, Health, HealthStatus, is_supported};
+
+use super::Named;
+use super::finding::{Finding, Kind};
+use crate::failure::with_sources;
+use crate::show::time::Moment;
+
+/// By how much clocks may differ before somebody should know.
+const SKEW: Duration = Duration::from_secs(5);
+
+/// Looks one coordinator over, and says whether it answers questions about groups.
+pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool {
+    let Named { url, client } = named;
+    let mut found = |kind, what: String| findings.push(Finding::new(kind, url.clone(), what));
+    if let Err(error) = client.is_live().await {
+        found(Kind::CoordinatorUnreachable, with_sources(&error));
+        return false;
+    }
+    if let Ok(false) = client.is_ready().await {
+        found(Kind::CoordinatorNotReady, "/readyz answers 503".to_owned());
+    }
+    if let Ok(compatibility) = client.compatibility().await
+        && let Some(what) = other_version(&compatibility)
+    {
+        found(Kind::VersionNotSupported, what);
+    }
+    let answers = match client.health().await {
+        Ok(health) => {
+            examine_health(&health, &mut found);
+            true
+        }
+        Err(ClientError::Api {
+            status: 401 | 403, ..
+        }) => true,
+        Err(error) => {
+            found(Kind::CoordinatorUnreachable, with_sources(&error));
+            false
+        }
+    };
+    if is_beyond_loopback(url) && lets_anybody_in(client).await {
+        let what = "user admin has the default password, and it is reached from elsewhere";
+        found(Kind::DefaultPassword, what.to_owned());
+    }
+    answers
+}
+
+/// What it speaks, where that is nothing that this program does.
+fn other_version(compatibility: &Compatibility) -> Option<String> {
+    let version = compatibility.current_coordination_version;
+    (!is_supported(version))
+        .then(|| format!("it speaks version {version} of the coordination protocol"))
+}
+
+fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
+    if health.redis != HealthStatus::Up {
+        let detail = health.redis_detail.clone();
+        found(
+            Kind::StoreDown,
+            detail.unwrap_or_else(|| "no reason is told".to_owned()),
+        );
+        return;
+    }
+    if health.tick_loop != HealthStatus::Up {
+        let detail = health.loop_detail.clone();
+        found(
+            Kind::PeriodicWorkFails,
+            detail.unwrap_or_else(|| "no reason is told".to_owned()),
+        );
+        return;
+    }
+    // Ticks come several times a second, by the store's clock.
+    if let Some(at) = health.last_tick_at {
+        let here = Moment::now().iso().as_millis();
+        let apart = Duration::from_millis(here.abs_diff(at.as_millis()));
+        if apart > SKEW {
+            let what = format!(
+                "the store's clock and this machine's are {} s apart",
+                apart.as_secs()
+            );
+            found(Kind::ClocksDiffer, what);
+        }
+    }
+}
+
+/// Whether whoever can name this URL may be somebody on another machine.
+fn is_beyond_loopback(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(inside) => inside.split(']').next().unwrap_or_default(),
+        None => authority
+            .rsplit_once(':')
+            .map_or(authority, |(host, _)| host),
+    };
+    match host.parse::<IpAddr>() {
+        Ok(address) => !address.to_canonical().is_loopback(),
+        Err(_) => !host.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+async fn lets_anybody_in(client: &CoordinatorClient) -> bool {
+    let Ok(client) = client.with_credentials(Credentials::basic("admin", "admin")) else {
+        return false;
+    };
+    client
+        .session()
+        .await
+        .is_ok_and(|session| session.authenticated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found_of(health: &Health) -> Vec<(Kind, String)> {
+        let mut found = Vec::new();
+        examine_health(health, &mut |kind, what| found.push((kind, what)));
+        found
+    }
+
+    #[test]
+    fn work_that_fails_is_told_with_its_reason() {
+        let well = Health {
+            status: HealthStatus::Up,
+            coordinator_id: "c-1".to_owned(),
+            redis: HealthStatus::Up,
+            tick_loop: HealthStatus::Up,
+            redis_detail: None,
+            redis_latency_ms: Some(1),
+            loop_detail: None,
+            last_tick_at: Some(Moment::now().iso()),
+        };
+        assert_eq!(found_of(&well), []);
+        let late = Health {
+            tick_loop: HealthStatus::Degraded,
+            loop_detail: Some("the store is unavailable".to_owned()),
+            ..well
+        };
+        let expected = (
+            Kind::PeriodicWorkFails,
+            "the store is unavailable".to_owned(),
+        );
+        assert_eq!(found_of(&late), [expected]);
+    }
+
+    #[test]
+    fn another_version_is_told() {
+        let mut known = Compatibility::current();
+        assert_eq!(other_version(&known), None);
+        known.current_coordination_version = 2;
+        let told = other_version(&known).expect("another one");
+        assert!(told.contains("version 2"), "{told}");
+    }
+
+    #[test]
+    fn names_of_this_machine_are_told_from_others() {
+        for url in [
+            "http://127.0.0.1:8080",
+            "https://localhost/x",
+            "http://[::1]:80",
+            "http://[::ffff:127.0.0.1]:1",
+        ] {
+            assert!(!is_beyond_loopback(url), "{url}");
+        }
+        for url in [
+            "http://10.0.0.1:8080",
+            "https://coord.example",
+            "http://0.0.0.0:1",
+            "http://[::]:80/",
+        ] {
+            assert!(is_beyond_loopback(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! What the doctor finds: each kind on a coordinator that has it. What no coordinator has on demand is tested beside the code.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use coordinator_core::time::{Millis, Timestamp};
+use protocol::{HeartbeatRequest, RuntimeConsumerCapacity, ScaleRequest, ShardId};
+use redis::aio::MultiplexedConnection;
+use serde_json::Value;
+use store::{StoreClock, SystemClock};
+use testkit::{RedisServer, wait_until_async};
+
+use crate::support::{Coordinator, Ctl, Member, PATIENCE};
+
+/// What was found, and what the program ended with.
+struct Found {
+    code: i32,
+    findings: Vec<Value>,
+    not_checked: Vec<Value>,
+}
+
+impl Found {
+    async fn by(ctl: &Ctl, line: &str) -> Self {
+        let done = ctl.run(&format!("doctor -o json {line}")).await;
+        let mut told: Value = serde_json::from_str(&done.out).unwrap();
+        let mut list = |name: &str| std::mem::take(told[name].as_array_mut().unwrap());
+        Self {
+            code: done.code,
+            findings: list("findings"),
+            not_checked: list("notChecked"),
+        }
+    }
+
+    fn kinds(&self) -> BTreeSet<&str> {
+        let kinds = self.findings.iter().map(|it| it["kind"].as_str().unwrap());
+        kinds.collect()
+    }
+
+    /// The only finding of a kind: where and what.
+    #[track_caller]
+    fn one(&self, kind: &str) -> (&str, &str) {
+        let mut those = self.findings.iter().filter(|it| it["kind"] == kind);
+        let one = those
+            .next()
+            .unwrap_or_else(|| panic!("no {kind} in {:?}", self.findings));
+        assert!(those.next().is_none(), "{:?}", self.findings);
+        let runbook = one["runbook"].as_str().unwrap();
+        assert!(runbook.starts_with("docs/operations.md#"), "{runbook}");
+        assert!(!one["toDo"].as_str().unwrap().is_empty());
+        (
+            one["place"].as_str().unwrap(),
+            one["what"].as_str().unwrap(),
+        )
+    }
+}
+
+/// A stream with a coordinator, on a Redis.
+struct Scene {
+    redis: RedisServer,
+    coordinator: Coordinator,
+    ctl: Ctl,
+    connection: MultiplexedConnection,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let redis = RedisServer::builder().start().unwrap();
+        let coordinator = Coordinator::quick(&redis).await;
+        let ctl = Ctl::of(&coordinator);
+        ctl.run("stream create orders --shards 2").await.printed();
+        let connection = redis.connection().await.unwrap();
+        Self {
+            redis,
+            coordinator,
+            ctl,
+            connection,
+        }
+    }
+
+    async fn say(&mut self, words: &[&str]) {
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]);
+        command.exec_async(&mut self.connection).await.unwrap();
+    }
+
+    async fn doctor(&self) -> Found {
+        Found::by(&self.ctl, "").await
+    }
+
+    /// Changes a record behind the coordinator's back.
+    async fn tamper(&mut self, group: &str, change: impl Fn(&mut Value)) {
+        let key = format!("redis-stream:coord:{{orders:{group}}}:metadata");
+        let mut get = redis::cmd("HGET");
+        get.arg(&key).arg("aggregate");
+        let text: String = get.query_async(&mut self.connection).await.unwrap();
+        let mut record: Value = serde_json::from_str(&text).unwrap();
+        change(&mut record);
+        self.say(&["HSET", &key, "aggregate", &record.to_string()])
+            .await;
+    }
+
+    async fn beat(&self, request: &HeartbeatRequest) -> protocol::HeartbeatResponse {
+        let client = &self.coordinator.client;
+        client.heartbeat("orders", "orders", request).await.unwrap()
+    }
+}
+
+fn heartbeat(member: &str, epoch: i64, version: u64) -> HeartbeatRequest {
+    HeartbeatRequest {
+        protocol_version: 1,
+        request_id: format!("{member}-{epoch}"),
+        member_id: member.to_owned(),
+        member_name: None,
+        member_epoch: epoch,
+        metadata_version: version,
+        runtime_consumer_capacity: RuntimeConsumerCapacity {
+            runtime_max_concurrency: 1,
+            available_concurrency: 1,
+        },
+        owned_shards: Vec::new(),
+        revoking_shards: Vec::new(),
+        shard_progress: Vec::new(),
+        instance_id: None,
+        sequence: None,
+        rack: None,
+    }
+}
+
+#[tokio::test]
+async fn of_what_is_well_nothing_is_found() {
+    let scene = Scene::new().await;
+    let _member = Member::start(&scene.coordinator, "orders", "orders", "m-1");
+    scene.coordinator.settled("orders", "orders", 1).await;
+    let found = scene.doctor().await;
+    assert_eq!((found.code, found.findings), (0, vec![]));
+    assert_eq!(found.not_checked, Vec::<Value>::new());
+    let told = scene.ctl.run("doctor").await.printed();
+    assert_eq!(
+        told,
+        "1 coordinators and 1 groups were looked at; nothing was found\n"
+    );
+}
+
+#[tokio::test]
+async fn a_coordinator_that_is_not_there_and_one_whose_redis_is_gone() {
+    let mut scene = Scene::new().await;
+    let nowhere = "http://127.0.0.1:1";
+    let both = format!("--server {nowhere},{}", scene.coordinator.url);
+    let found = Found::by(&scene.ctl, &both).await;
+    assert_eq!(
+        (found.code, found.one("COORDINATOR_UNREACHABLE").0),
+        (1, nowhere)
+    );
+    scene.redis.kill();
+    let found = scene.doctor().await;
+    assert_eq!(found.code, 1);
+    assert_eq!(
+        found.kinds(),
+        BTreeSet::from(["COORDINATOR_NOT_READY", "STORE_DOWN"])
+    );
+    assert!(
+        found
+            .one("STORE_DOWN")
+            .1
+            .contains("Redis refuses connections")
+    );
+    assert_eq!(found.not_checked.len(), 2, "{:?}", found.not_checked);
+    let told = scene.ctl.run("doctor").await;
+    assert!(
+        told.out.starts_with("ERROR COORDINATOR_NOT_READY"),
+        "{}",
+        told.out
+    );
+    assert!(
+        told.out
+            .contains("\n  see: docs/operations.md#coordinator-unreachable\n"),
+        "{}",
+        told.out
+    );
+}
+
+/// A coordinator listens on loopback with that password, and can be reached from elsewhere all the same: by a proxy.
+#[tokio::test]
+async fn the_default_password_where_others_can_use_it() {
+    let scene = Scene::new().await;
+    let port = scene.coordinator.url.rsplit(':').next().unwrap();
+    // Leads to this machine, and is not a name of its loopback.
+    let outside = format!("http://0.0.0.0:{port}");
+    let found = Found::by(&scene.ctl, &format!("--server {outside}")).await;
+    assert_eq!(
+        (found.code, found.one("DEFAULT_PASSWORD").0),
+        (1, outside.as_str())
+    );
+}
+
+struct Ahead;
+
+impl StoreClock for Ahead {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus(Millis::new(60_000))
+    }
+}
+
+#[tokio::test]
+async fn clocks_that_are_apart() {
+    let coordinator = Coordinator::with_clock(Arc::new(Ahead)).await;
+    let ctl = Ctl::of(&coordinator);
+    let has_ticked = || async {
+        coordinator
+            .client
+            .health()
+            .await
+            .unwrap()
+            .last_tick_at
+            .is_some()
+    };
+    wait_until_async(PATIENCE, has_ticked).await.unwrap();
+    let found = Found::by(&ctl, "").await;
+    assert_eq!(found.code, 0, "a warning");
+    let (_, what) = found.one("CLOCKS_DIFFER");
+    // How far is left out by the tests.
+    assert_eq!(what, "the store's clock and this machine's are N s apart");
+}
+
+#[tokio::test]
+async fn who_may_not_look_is_told_so() {
+    let scene = Scene::new().await;
+    Ctl::at(&scene.coordinator.url)
+        .run("doctor")
+        .await
+        .failed(5);
+}
+
+#[tokio::test]
+async fn records_that_contradict_the_rules_or_can_not_be_read() {
+    let mut scene = Scene::new().await;
+    scene.ctl.run("group create orders billing").await.printed();
+    scene.ctl.run("group create orders audit").await.printed();
+    let _member = Member::start(&scene.coordinator, "orders", "orders", "m-1");
+    scene.coordinator.settled("orders", "orders", 1).await;
+    scene
+        .tamper("orders", |record| {
+            record["target"][0]["shards"] = serde_json::json!([0])
+        })
+        .await;
+    scene
+        .tamper("billing", |record| record["shardCount"] = 5.into())
+        .await;
+    scene
+        .tamper("audit", |record| record["schemaVersion"] = 9.into())
+        .await;
+    let found = scene.doctor().await;
+    assert_eq!(found.code, 1);
+    let (place, what) = found.one("INVARIANT_VIOLATED");
+    assert_eq!(place, "orders/orders");
+    assert!(what.contains("shard 1"), "{what}");
+    let (place, what) = found.one("SHARD_COUNTS_DIFFER");
+    assert_eq!(
+        (place, what),
+        (
+            "orders",
+            "its groups differ in their shard count (2: orders; 5: billing)"
+        )
+    );
+    let (place, what) = found.one("METADATA_CORRUPT");
+    assert_eq!(place, "orders/audit");
+    assert!(what.contains("schema version is 9"), "{what}");
+}
+
+#[tokio::test]
+async fn a_group_that_is_half_made() {
+    let mut scene = Scene::new().await;
+    scene.say(&["SET", "orders:1", "somebody's"]).await;
+    scene.ctl.run("group create orders billing").await;
+    let found = scene.doctor().await;
+    assert_eq!(
+        (found.code, found.one("GROUP_HALF_MADE").0),
+        (1, "orders/billing")
+    );
+}
+
+#[tokio::test]
+async fn streams_and_consumer_groups_that_are_missing_or_can_not_be_read() {
+    let mut scene = Scene::new().await;
+    scene
+        .ctl
+        .run("stream create bills --shards 1")
+        .await
+        .printed();
+    scene.say(&["DEL", "orders:0"]).await;
+    scene
+        .say(&["XGROUP", "DESTROY", "orders:1", "orders"])
+        .await;
+    scene.say(&["SET", "bills:0", "somebody's"]).await;
+    let found = scene.doctor().await;
+    assert_eq!(found.code, 1);
+    assert_eq!(found.one("STREAM_MISSING").0, "orders/orders orders:0");
+    assert_eq!(
+        found.one("CONSUMER_GROUP_MISSING").0,
+        "orders/orders orders:1"
+    );
+    let (place, what) = found.one("SHARD_UNREADABLE");
+    assert_eq!(place, "bills/bills bills:0");
+    assert!(what.contains("WRONGTYPE"), "{what}");
+}
+
+/// Cases C25 and C30, and records that wait for somebody.
+#[tokio::test]
+async fn entries_that_are_lost_not_counted_or_not_read() {
+    let mut scene = Scene::new().await;
+    for id in ["1-1", "1-2", "1-3"] {
+        scene.say(&["XADD", "orders:0", id, "field", "value"]).await;
+    }
+    scene.say(&["XDEL", "orders:0", "1-2"]).await;
+    let mut keys = redis::cmd("KEYS");
+    keys.arg("{orders:1}:*:md");
+    let keys: Vec<String> = keys.query_async(&mut scene.connection).await.unwrap();
+    // As the group's reader notes it.
+    scene.say(&["HSET", &keys[0], "u\u{1f}orders", "7"]).await;
+    scene
+        .say(&["XADD", "orders:1", "1-1", "field", "value"])
+        .await;
+    let found = scene.doctor().await;
+    assert_eq!(found.code, 0, "{:?}", found.findings);
+    assert_eq!(found.one("LAG_UNKNOWN").0, "orders/orders orders:0");
+    let (place, what) = found.one("TRIMMED_UNREAD");
+    assert_eq!(
+        (place, what),
+        (
+            "orders/orders orders:1",
+            "7 entries were trimmed before this group had read them"
+        )
+    );
+    let (place, what) = found.one("NOBODY_READS");
+    assert_eq!(place, "orders/orders");
+    assert!(what.starts_with("no member lives, and "), "{what}");
+}
+
+#[tokio::test]
+async fn members_that_were_fenced_expired_or_do_not_begin() {
+    let scene = Scene::new().await;
+    let joined = scene.beat(&heartbeat("greedy", 0, 0)).await;
+    let found = scene.doctor().await;
+    let (place, what) = found.one("SHARD_WITHOUT_OWNER");
+    assert_eq!(
+        (place, what),
+        (
+            "orders/orders",
+            "1 members live, and nobody reports these shards: 0, 1"
+        )
+    );
+    let mut claim = heartbeat("greedy", joined.member_epoch, joined.metadata_version);
+    claim.owned_shards = vec![ShardId::new(7)];
+    scene.beat(&claim).await;
+    for member in ["a", "b", "c"] {
+        scene.beat(&heartbeat(member, 0, 0)).await;
+    }
+    let is_over = || async {
+        let found = scene.doctor().await;
+        found.kinds().contains("MEMBERS_EXPIRED")
+    };
+    wait_until_async(PATIENCE, is_over).await.unwrap();
+    let found = scene.doctor().await;
+    assert_eq!(found.code, 0);
+    assert_eq!(
+        found.one("MEMBER_FENCED"),
+        ("orders/orders", "fenced: greedy")
+    );
+    let (place, what) = found.one("MEMBERS_EXPIRED");
+    assert_eq!(
+        (place, what),
+        ("orders/orders", "3 leases ran out lately: a, b, c")
+    );
+}
+
+#[tokio::test]
+async fn a_change_that_stands_still_and_why() {
+    let mut scene = Scene::new().await;
+    scene
+        .say(&["XADD", "orders:1", "1-1", "field", "value"])
+        .await;
+    let request = ScaleRequest {
+        target_shard_count: 1,
+        requested_by: "test".to_owned(),
+        reason: "to see".to_owned(),
+        deprecated_after: None,
+    };
+    scene
+        .coordinator
+        .client
+        .scale_stream("orders", &request)
+        .await
+        .unwrap();
+    assert!(
+        !scene.doctor().await.kinds().contains("CHANGE_STANDS_STILL"),
+        "it has time"
+    );
+    let stands = || async {
+        let found = Found::by(&scene.ctl, "--stuck-after 1ms").await;
+        found
+            .findings
+            .iter()
+            .any(|it| it["what"].as_str().unwrap().contains("UNREAD"))
+    };
+    wait_until_async(Duration::from_secs(20), stands)
+        .await
+        .unwrap();
+    let found = Found::by(&scene.ctl, "--stuck-after 1ms").await;
+    let (place, what) = found.one("CHANGE_STANDS_STILL");
+    assert_eq!((found.code, place), (0, "orders/orders"));
+    assert!(
+        what.starts_with("2 -> 1 shards is DRAINING since "),
+        "{what}"
+    );
+    assert!(what.contains("shard 1 of orders: UNREAD"), "{what}");
+}

@@ -1,0 +1,137 @@
+//! One request of each kind, and what an answer looks like in the table.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use protocol::HeartbeatRequest;
+use reqwest::Response;
+use serde_json::{Value, json};
+
+/// The longest that an answer may take.
+const BOUND: Duration = Duration::from_secs(15);
+
+/// A kind of request: how the page calls it, and one of it.
+type Kind = (&'static str, &'static str, &'static str, fn() -> Value);
+
+fn nothing() -> Value {
+    Value::Null
+}
+
+fn asked() -> Value {
+    json!({"requestedBy": "test", "reason": "to see", "initialShardCount": 2})
+}
+
+fn scaled() -> Value {
+    json!({"requestedBy": "test", "reason": "to see", "targetShardCount": 6})
+}
+
+fn deleted() -> Value {
+    json!({"requestedBy": "test", "reason": "to see"})
+}
+
+fn log_in() -> Value {
+    json!({"username": "admin", "password": "admin"})
+}
+
+fn joining() -> Value {
+    json!({
+        "protocolVersion": 1, "requestId": "r", "memberId": "late", "memberEpoch": 0, "metadataVersion": 0,
+        "runtimeConsumerCapacity": {"runtimeMaxConcurrency": 1, "availableConcurrency": 1}
+    })
+}
+
+/// Stands for the body of a member that has nothing new to say.
+const STEADY: &str = "heartbeat of a member with nothing new";
+
+#[rustfmt::skip]
+const KINDS: &[Kind] = &[
+    ("liveness", "GET", "/healthz", nothing),
+    ("readiness", "GET", "/readyz", nothing),
+    ("metrics", "GET", "/metrics", nothing),
+    ("health", "GET", "/coord/v1/monitoring/health", nothing),
+    ("log-in", "POST", "/coord/v1/auth/login", log_in),
+    ("session, compatibility", "GET", "/coord/v1/monitoring/session", nothing),
+    ("list of groups", "GET", "/coord/v1/monitoring/groups", nothing),
+    ("group, members, assignments, changes", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/members", nothing),
+    ("offsets", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/offsets", nothing),
+    ("messages", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/shards/0/messages", nothing),
+    ("routing", "GET", "/coord/v1/streams/orders/groups/orders/producer-routing", nothing),
+    (STEADY, "POST", "/coord/v1/streams/orders/groups/orders/members/a/heartbeat", nothing),
+    ("heartbeat that joins", "POST", "/coord/v1/streams/orders/groups/orders/members/late/heartbeat", joining),
+    ("watch", "GET", "/coord/v1/streams/orders/groups/orders/watch?after=0&waitMs=0", nothing),
+    ("create a stream", "POST", "/coord/v1/streams/fresh", asked),
+    ("create a group", "POST", "/coord/v1/streams/spare/groups/fresh", asked),
+    ("scale", "POST", "/coord/v1/streams/orders/scale", scaled),
+    ("take a change back", "POST", "/coord/v1/streams/moving/groups/moving/migrations/{change}/rollback", deleted),
+    ("delete", "DELETE", "/coord/v1/streams/spare/groups/spare", deleted),
+    ("save a snapshot", "GET", "/coord/v1/admin/snapshot", nothing),
+    ("restore a snapshot", "POST", "/coord/v1/admin/snapshot/restore?force=true", nothing),
+];
+
+/// How the page calls them, in its order.
+pub fn names() -> Vec<&'static str> {
+    KINDS.iter().map(|(name, ..)| *name).collect()
+}
+
+/// What the requests need to know of the scene.
+pub struct Steady {
+    pub heartbeat: HeartbeatRequest,
+    /// A change that is under way.
+    pub change: String,
+    /// A snapshot that was taken before.
+    pub snapshot: String,
+}
+
+/// Asks one of each kind, all at the same time, and gives what the table says of each.
+pub async fn ask_all(address: &str, steady: &Steady) -> Vec<(&'static str, String)> {
+    let http = reqwest::Client::builder().build().unwrap();
+    let asked = KINDS.iter().map(async |(name, method, path, body)| {
+        let path = path.replace("{change}", &steady.change);
+        let request = http
+            .request(method.parse().unwrap(), format!("http://{address}{path}"))
+            .basic_auth("admin", Some("admin"));
+        let request = match body() {
+            _ if *name == STEADY => request.json(&steady.heartbeat),
+            _ if path.contains("restore") => request.body(steady.snapshot.clone()),
+            Value::Null => request,
+            body => request.json(&body),
+        };
+        let started = Instant::now();
+        let answer = request.send().await.unwrap();
+        let cell = cell(answer).await;
+        let took = started.elapsed();
+        eprintln!("{name}: {cell} in {took:?}");
+        assert!(took < BOUND, "{name}: {took:?}");
+        (*name, cell)
+    });
+    join_all(asked).await
+}
+
+/// Status, code, and a plus where the answer says when to come back.
+async fn cell(answer: Response) -> String {
+    let status = answer.status();
+    let comes_back = answer.headers().get("retry-after").cloned();
+    let text = answer.text().await;
+    let Ok(text) = text else {
+        return format!("{} cut off", status.as_u16());
+    };
+    let body: Value = serde_json::from_str(&text).unwrap_or_default();
+    let mut cell = status.as_u16().to_string();
+    if let Some(code) = body["errorCode"].as_str() {
+        cell = format!("{cell} `{code}`");
+    } else if body.get("coordinatorId").is_some() {
+        let status = body["status"].as_str().unwrap();
+        cell = format!("{cell} `{status}`");
+    } else if let Some(shards) = body["shards"].as_array()
+        && shards
+            .iter()
+            .any(|shard| shard.get("problem").is_some_and(|it| !it.is_null()))
+    {
+        cell = format!("{cell} with reasons");
+    }
+    if let Some(seconds) = comes_back {
+        assert!(seconds.to_str().unwrap().parse::<u32>().unwrap() >= 1);
+        cell.push_str(" +");
+    }
+    cell
+}
