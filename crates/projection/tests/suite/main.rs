@@ -1,0 +1,7 @@
+//! The contract of projections, on the index in memory and on a real Redis. What the entries mean is the examples' business.
+#![allow(clippy::unwrap_used)]
+
+mod contract;
+mod interleavings;
+mod source;
+mod world;
