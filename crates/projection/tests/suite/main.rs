@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod contract;
+mod faults;
 mod interleavings;
+mod redis_keys;
 mod source;
 mod world;

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use projection::{
-    Answer, Build, Entry, Index, IndexError, Limit, MemoryIndex, Projection, Range, Settings,
-    Snapshot,
+    Answer, Build, Entry, Index, IndexError, Limit, MemoryIndex, Projection, ProjectionName, Range,
+    RedisIndex, Settings, Snapshot,
 };
-use testkit::wait_until_async;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use testkit::{RedisServer, wait_until_async};
 
 use crate::source::{Item, Rows, id, space, version};
 
@@ -17,6 +18,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// How a test lets the leases of rebuilds run out.
 enum Time {
     Memory(Arc<AtomicU64>),
+    Redis(Box<RedisServer>),
 }
 
 pub struct World {
@@ -52,6 +54,23 @@ impl World {
         }
     }
 
+    pub async fn in_redis() -> Self {
+        let server = RedisServer::builder().start().unwrap();
+        Self {
+            rows: Arc::default(),
+            index: Arc::new(redis_index(&server)),
+            time: Time::Redis(Box::new(server)),
+        }
+    }
+
+    /// The server of an index in Redis.
+    pub fn server(&mut self) -> &mut RedisServer {
+        match &mut self.time {
+            Time::Redis(server) => server,
+            Time::Memory(_) => panic!("there is no server"),
+        }
+    }
+
     pub fn projection(&self, settings: Settings) -> Projection<Item> {
         Projection::shared(self.rows.clone(), Some(Arc::clone(&self.index)), settings)
     }
@@ -62,6 +81,12 @@ impl World {
             Time::Memory(time) => {
                 assert!(!name.is_empty());
                 time.fetch_add(11_000, Ordering::SeqCst);
+            }
+            Time::Redis(server) => {
+                let mut connection = server.connection().await.unwrap();
+                let mut command = redis::cmd("HSET");
+                command.arg(key(name, "m")).arg("until").arg(1);
+                command.exec_async(&mut connection).await.unwrap();
             }
         }
     }
@@ -116,6 +141,20 @@ impl World {
     }
 }
 
+/// A key of a namespace of the index that tests use.
+pub fn key(name: &str, part: &str) -> String {
+    format!("{{pj:test:{name}}}:{part}")
+}
+
+/// The index on a server, over a connection that comes back by itself.
+pub fn redis_index(server: &RedisServer) -> RedisIndex<ConnectionManager> {
+    let config = ConnectionManagerConfig::new()
+        .set_min_delay(Duration::from_millis(10))
+        .set_max_delay(Duration::from_millis(50));
+    let link = ConnectionManager::new_lazy_with_config(server.client(), config).unwrap();
+    RedisIndex::new(ProjectionName::new("test").unwrap(), link)
+}
+
 pub fn pairs(wanted: &[(&str, u64)]) -> Vec<(String, u64)> {
     let wanted = wanted.iter();
     wanted
@@ -145,6 +184,15 @@ macro_rules! on_each_index {
                 #[tokio::test]
                 async fn $name() {
                     super::$name($crate::world::World::in_memory()).await;
+                }
+            )*
+        }
+
+        mod in_redis {
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    super::$name($crate::world::World::in_redis().await).await;
                 }
             )*
         }
