@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod contract;
+mod convergence;
 mod faults;
 mod interleavings;
 mod redis_keys;

@@ -12,28 +12,28 @@ use projection::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    pub space: String,
-    pub id: String,
-    pub order: i64,
-    pub version: u64,
-    pub text: String,
+pub(crate) struct Item {
+    pub(crate) space: String,
+    pub(crate) id: String,
+    pub(crate) order: i64,
+    pub(crate) version: u64,
+    pub(crate) text: String,
 }
 
-pub fn space(name: &str) -> Namespace {
+pub(crate) fn space(name: &str) -> Namespace {
     Namespace::new(name).unwrap()
 }
 
-pub fn id(name: &str) -> EntryId {
+pub(crate) fn id(name: &str) -> EntryId {
     EntryId::new(name).unwrap()
 }
 
-pub fn version(number: u64) -> Version {
+pub(crate) fn version(number: u64) -> Version {
     Version::new(number).unwrap()
 }
 
 /// An item whose text tells its version.
-pub fn item(space: &str, id: &str, order: i64, version: u64) -> Item {
+pub(crate) fn item(space: &str, id: &str, order: i64, version: u64) -> Item {
     Item {
         space: space.to_owned(),
         id: id.to_owned(),
@@ -78,24 +78,24 @@ impl Projected for Item {
 
 /// The source. Its rows are right by definition.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub(crate) struct Rows {
     rows: Mutex<BTreeMap<(String, i64, String), Item>>,
     /// Questions for heads so far, with what was asked.
-    pub heads: Mutex<Vec<(Namespace, Range)>>,
+    pub(crate) heads: Mutex<Vec<(Namespace, Range)>>,
     /// Sizes of the pages asked for.
-    pub pages: Mutex<Vec<usize>>,
-    pub fails: AtomicBool,
-    pub pages_fail: AtomicBool,
+    pub(crate) pages: Mutex<Vec<usize>>,
+    pub(crate) fails: AtomicBool,
+    pub(crate) pages_fail: AtomicBool,
     /// Answers that are given instead of the next pages.
-    pub planted: Mutex<VecDeque<Vec<Item>>>,
-    pub delay: Mutex<Duration>,
-    pub slowest: Mutex<Duration>,
-    pub pages_at_once: AtomicUsize,
-    pub most_pages_at_once: AtomicUsize,
+    pub(crate) planted: Mutex<VecDeque<Vec<Item>>>,
+    pub(crate) delay: Mutex<Duration>,
+    pub(crate) slowest: Mutex<Duration>,
+    pub(crate) pages_at_once: AtomicUsize,
+    pub(crate) most_pages_at_once: AtomicUsize,
 }
 
 impl Rows {
-    pub fn put(&self, item: &Item) {
+    pub(crate) fn put(&self, item: &Item) {
         let mut rows = self.rows.lock().unwrap();
         rows.retain(|_, row| row.space != item.space || row.id != item.id);
         let place = (item.space.clone(), item.order, item.id.clone());
@@ -103,23 +103,23 @@ impl Rows {
     }
 
     /// As [`put`](Self::put), for many rows that are new.
-    pub fn fill(&self, items: impl IntoIterator<Item = Item>) {
+    pub(crate) fn fill(&self, items: impl IntoIterator<Item = Item>) {
         let mut rows = self.rows.lock().unwrap();
         for item in items {
             rows.insert((item.space.clone(), item.order, item.id.clone()), item);
         }
     }
 
-    pub fn delete(&self, space: &str, id: &str) {
+    pub(crate) fn delete(&self, space: &str, id: &str) {
         let mut rows = self.rows.lock().unwrap();
         rows.retain(|_, row| row.space != space || row.id != id);
     }
 
-    pub fn all(&self, space: &str) -> Vec<Item> {
+    pub(crate) fn all(&self, space: &str) -> Vec<Item> {
         self.some(space, |_| true, usize::MAX)
     }
 
-    pub fn heads_asked(&self) -> usize {
+    pub(crate) fn heads_asked(&self) -> usize {
         self.heads.lock().unwrap().len()
     }
 

@@ -13,7 +13,7 @@ use testkit::{RedisServer, wait_until_async};
 
 use crate::source::{Item, Rows, id, space, version};
 
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How a test lets the leases of rebuilds run out.
 enum Time {
@@ -21,21 +21,21 @@ enum Time {
     Redis(Box<RedisServer>),
 }
 
-pub struct World {
-    pub rows: Arc<Rows>,
-    pub index: Arc<dyn Index>,
+pub(crate) struct World {
+    pub(crate) rows: Arc<Rows>,
+    pub(crate) index: Arc<dyn Index>,
     time: Time,
 }
 
 /// Settings under which nothing happens that a test does not cause.
-pub fn calm() -> Settings {
+pub(crate) fn calm() -> Settings {
     Settings::default()
         .index_timeout(Duration::from_secs(10))
         .repair_interval(Duration::ZERO)
         .repair_deadline(Duration::from_secs(20))
 }
 
-pub fn all() -> Range {
+pub(crate) fn all() -> Range {
     Range {
         limit: Limit::MOST,
         upper: None,
@@ -43,7 +43,7 @@ pub fn all() -> Range {
 }
 
 impl World {
-    pub fn in_memory() -> Self {
+    pub(crate) fn in_memory() -> Self {
         let time = Arc::new(AtomicU64::new(0));
         let clock = Arc::clone(&time);
         let clock = move || Duration::from_millis(clock.load(Ordering::SeqCst));
@@ -54,7 +54,7 @@ impl World {
         }
     }
 
-    pub async fn in_redis() -> Self {
+    pub(crate) async fn in_redis() -> Self {
         let server = RedisServer::builder().start().unwrap();
         Self {
             rows: Arc::default(),
@@ -64,19 +64,19 @@ impl World {
     }
 
     /// The server of an index in Redis.
-    pub fn server(&mut self) -> &mut RedisServer {
+    pub(crate) fn server(&mut self) -> &mut RedisServer {
         match &mut self.time {
             Time::Redis(server) => server,
             Time::Memory(_) => panic!("there is no server"),
         }
     }
 
-    pub fn projection(&self, settings: Settings) -> Projection<Item> {
+    pub(crate) fn projection(&self, settings: Settings) -> Projection<Item> {
         Projection::shared(self.rows.clone(), Some(Arc::clone(&self.index)), settings)
     }
 
     /// Lets the lease of the rebuild of a namespace run out.
-    pub async fn lapse(&self, name: &str) {
+    pub(crate) async fn lapse(&self, name: &str) {
         match &self.time {
             Time::Memory(time) => {
                 assert!(!name.is_empty());
@@ -91,43 +91,50 @@ impl World {
         }
     }
 
+    /// Redis loses everything.
+    pub(crate) async fn flush(&mut self) {
+        let mut connection = self.server().connection().await.unwrap();
+        let flush = redis::cmd("FLUSHALL");
+        flush.exec_async(&mut connection).await.unwrap();
+    }
+
     /// Changes a row of the source, not the index.
-    pub fn row(&self, item: &Item) {
+    pub(crate) fn row(&self, item: &Item) {
         self.rows.put(item);
     }
 
-    pub async fn upsert(&self, item: &Item) {
+    pub(crate) async fn upsert(&self, item: &Item) {
         self.index.upsert(&Entry::of(item)).await.unwrap();
     }
 
-    pub async fn remove(&self, name: &str, entry: &str, number: u64) {
+    pub(crate) async fn remove(&self, name: &str, entry: &str, number: u64) {
         let (name, entry) = (space(name), id(entry));
         let removed = self.index.remove(&name, &entry, version(number));
         removed.await.unwrap();
     }
 
-    pub async fn begin(&self, name: &str) -> Build {
+    pub(crate) async fn begin(&self, name: &str) -> Build {
         self.index.begin(&space(name)).await.unwrap()
     }
 
-    pub async fn load(&self, build: &mut Build, items: &[Item]) -> Result<(), IndexError> {
+    pub(crate) async fn load(&self, build: &mut Build, items: &[Item]) -> Result<(), IndexError> {
         let entries: Vec<Entry> = items.iter().map(Entry::of).collect();
         self.index.load(build, &entries).await
     }
 
     /// Rebuilds a namespace from all rows of the source, in one page.
-    pub async fn rebuild(&self, name: &str) {
+    pub(crate) async fn rebuild(&self, name: &str) {
         let mut build = self.begin(name).await;
         self.load(&mut build, &self.rows.all(name)).await.unwrap();
         self.index.commit(build).await.unwrap();
     }
 
-    pub async fn read(&self, name: &str) -> Result<Answer, IndexError> {
+    pub(crate) async fn read(&self, name: &str) -> Result<Answer, IndexError> {
         self.index.read(&space(name), all()).await
     }
 
     /// Ids and versions of all that the index holds of a namespace; nothing if it holds nothing.
-    pub async fn held(&self, name: &str) -> Vec<(String, u64)> {
+    pub(crate) async fn held(&self, name: &str) -> Vec<(String, u64)> {
         match self.read(name).await {
             Ok(answer) => {
                 let entries = answer.entries.iter();
@@ -142,12 +149,12 @@ impl World {
 }
 
 /// A key of a namespace of the index that tests use.
-pub fn key(name: &str, part: &str) -> String {
+pub(crate) fn key(name: &str, part: &str) -> String {
     format!("{{pj:test:{name}}}:{part}")
 }
 
 /// The index on a server, over a connection that comes back by itself.
-pub fn redis_index(server: &RedisServer) -> RedisIndex<ConnectionManager> {
+pub(crate) fn redis_index(server: &RedisServer) -> RedisIndex<ConnectionManager> {
     let config = ConnectionManagerConfig::new()
         .set_min_delay(Duration::from_millis(10))
         .set_max_delay(Duration::from_millis(50));
@@ -155,20 +162,24 @@ pub fn redis_index(server: &RedisServer) -> RedisIndex<ConnectionManager> {
     RedisIndex::new(ProjectionName::new("test").unwrap(), link)
 }
 
-pub fn pairs(wanted: &[(&str, u64)]) -> Vec<(String, u64)> {
+pub(crate) fn pairs(wanted: &[(&str, u64)]) -> Vec<(String, u64)> {
     let wanted = wanted.iter();
     wanted
         .map(|(id, version)| ((*id).to_owned(), *version))
         .collect()
 }
 
-pub async fn first(projection: &Projection<Item>, name: &str, limit: usize) -> Snapshot<Item> {
+pub(crate) async fn first(
+    projection: &Projection<Item>,
+    name: &str,
+    limit: usize,
+) -> Snapshot<Item> {
     let limit = Limit::new(limit).unwrap();
     projection.snapshot(&space(name), limit).await.unwrap()
 }
 
 /// Waits until reads are served by the index again.
-pub async fn until_indexed(projection: &Projection<Item>, name: &str) {
+pub(crate) async fn until_indexed(projection: &Projection<Item>, name: &str) {
     let indexed = wait_until_async(PATIENCE, || async {
         first(projection, name, 1).await.epoch.is_some()
     });
