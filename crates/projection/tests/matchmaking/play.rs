@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const INDEX_TIMEOUT: Duration = Duration::from_millis(100);
 /// What a machine under load may add to any waiting.
 const SLACK: Duration = Duration::from_millis(900);
-const ENOUGH: usize = 600;
+/// How many have to be matched before the next thing happens to Redis.
+const ENOUGH: usize = 100;
 
 /// The table, with a note of its slowest answer.
 struct Timed {
@@ -241,6 +242,43 @@ async fn work(
     rounds
 }
 
+/// Players who come all the time until it is over, and an even number in the end; answers how many.
+async fn come(
+    name: &str,
+    tickets: Tickets,
+    projection: Projection<Ticket>,
+    is_over: Arc<AtomicBool>,
+) -> usize {
+    let mut count = 0_usize;
+    while !is_over.load(Ordering::SeqCst) && count < 20_000 || count % 2 == 1 {
+        let id = format!("{name}-{count:05}");
+        let queued_at = i64::try_from(count).unwrap();
+        let ticket = tickets.enqueue(name, &id, queued_at).await.unwrap();
+        let _ = projection.upsert(&ticket).await;
+        count += 1;
+    }
+    count
+}
+
+/// Everybody who came is matched once, in pairs.
+fn all_are_matched_once(rounds: &[Round], came: usize) {
+    let mut matches: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut ids = BTreeSet::new();
+    for ticket in rounds.iter().flat_map(|round| &round.claimed) {
+        assert!(
+            ids.insert(ticket.id.as_str()),
+            "{} was matched twice",
+            ticket.id
+        );
+        matches
+            .entry(&ticket.match_id)
+            .or_default()
+            .push(&ticket.id);
+    }
+    assert_eq!(ids.len(), came, "everybody was matched");
+    assert!(matches.values().all(|players| players.len() == 2));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_ticket_is_matched_once_with_redis_killed_restarted_and_stopped() {
     let mut scene = scene().await;
@@ -248,31 +286,20 @@ async fn every_ticket_is_matched_once_with_redis_killed_restarted_and_stopped() 
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicUsize::new(0)),
     );
-    let mut workers = Vec::new();
-    let mut players = Vec::new();
+    let (mut workers, mut players) = (Vec::new(), Vec::new());
     for name in ["casual", "ranked"] {
         workers.push(tokio::spawn(work(
             scene.worker(name),
             is_over.clone(),
             matched.clone(),
         )));
-        let (tickets, projection, is_over) = (
-            scene.tickets.clone(),
-            scene.projection.clone(),
+        let (tickets, projection) = (scene.tickets.clone(), scene.projection.clone());
+        players.push(tokio::spawn(come(
+            name,
+            tickets,
+            projection,
             is_over.clone(),
-        );
-        players.push(tokio::spawn(async move {
-            let mut count = 0_usize;
-            // Somebody comes all the time, and an even number in the end.
-            while !is_over.load(Ordering::SeqCst) && count < 20_000 || count % 2 == 1 {
-                let id = format!("{name}-{count:05}");
-                let queued_at = i64::try_from(count).unwrap();
-                let ticket = tickets.enqueue(name, &id, queued_at).await.unwrap();
-                let _ = projection.upsert(&ticket).await;
-                count += 1;
-            }
-            count
-        }));
+        )));
     }
     // Matching goes on in each state of Redis.
     for act in [
@@ -291,31 +318,28 @@ async fn every_ticket_is_matched_once_with_redis_killed_restarted_and_stopped() 
             "goes on" => scene.redis.resume(),
             _ => {}
         }
-        let wanted = matched.load(Ordering::SeqCst) + ENOUGH / 6;
-        wait_until(PATIENCE, || matched.load(Ordering::SeqCst) >= wanted)
-            .await
-            .unwrap_or_else(|_| panic!("{act}"));
+        let wanted = matched.load(Ordering::SeqCst) + ENOUGH;
+        let goes_on = wait_until(PATIENCE, || matched.load(Ordering::SeqCst) >= wanted).await;
+        assert!(
+            goes_on.is_ok(),
+            "Redis {act}: {:?}",
+            scene.projection.metrics()
+        );
     }
     // From here on nobody comes; whoever is left is matched below.
     is_over.store(true, Ordering::SeqCst);
-    let mut came = 0;
+    let (mut came, mut rounds) = (0, Vec::new());
     for player in players {
         came += player.await.unwrap();
     }
-    let mut rounds: Vec<Round> = Vec::new();
     for worker in workers {
         rounds.extend(worker.await.unwrap());
     }
     for name in ["casual", "ranked"] {
-        let mut last = Worker::new(
-            &format!("last-{name}"),
-            playlist(name),
-            scene.tickets.clone(),
-            scene.projection.clone(),
-        );
-        while matched.load(Ordering::SeqCst) < came {
+        let (tickets, projection) = (scene.tickets.clone(), scene.projection.clone());
+        let mut last = Worker::new(&format!("last-{name}"), playlist(name), tickets, projection);
+        loop {
             let round = last.round().await.unwrap();
-            matched.fetch_add(round.claimed.len(), Ordering::SeqCst);
             let is_done = round.proposed.is_empty();
             rounds.push(round);
             if is_done {
@@ -323,21 +347,7 @@ async fn every_ticket_is_matched_once_with_redis_killed_restarted_and_stopped() 
             }
         }
     }
-    let mut matches: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut ids = BTreeSet::new();
-    for ticket in rounds.iter().flat_map(|round| &round.claimed) {
-        assert!(
-            ids.insert(ticket.id.as_str()),
-            "{} was matched twice",
-            ticket.id
-        );
-        matches
-            .entry(&ticket.match_id)
-            .or_default()
-            .push(&ticket.id);
-    }
-    assert_eq!(ids.len(), came, "everybody was matched");
-    assert!(matches.values().all(|players| players.len() == 2));
+    all_are_matched_once(&rounds, came);
     let slowest = *scene.timed.slowest.lock().unwrap();
     let longest = rounds.iter().map(|round| round.asked_for).max().unwrap();
     assert!(

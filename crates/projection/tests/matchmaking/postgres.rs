@@ -122,7 +122,7 @@ impl Postgres {
             child,
             watchdog,
             port,
-            folder: folder,
+            folder,
         };
         let address = server.address();
         let answers = || async {
