@@ -315,6 +315,36 @@ async fn a_build_that_was_partly_lost_is_not_committed() {
     assert_eq!(world.held("a").await, before);
 }
 
+/// The answer to a page was lost, and it is loaded again; or a fail-over lost a page that was confirmed.
+#[tokio::test]
+async fn pages_are_counted() {
+    let mut world = World::in_redis().await;
+    let pages = [[item("a", "x", 1, 1)], [item("a", "y", 2, 1)]];
+    let mut build = world.begin("a").await;
+    let mut unheard = build.clone();
+    world.load(&mut build, &pages[0]).await.unwrap();
+    world.load(&mut unheard, &pages[0]).await.unwrap();
+    world.load(&mut build, &pages[1]).await.unwrap();
+    world.index.commit(build).await.unwrap();
+    assert_eq!(world.held("a").await, pairs(&[("x", 1), ("y", 1)]));
+    let mut connection = world.server().connection().await.unwrap();
+    for is_committed in [false, true] {
+        let mut build = world.begin("a").await;
+        world.load(&mut build, &pages[0]).await.unwrap();
+        world.load(&mut build, &pages[1]).await.unwrap();
+        let mut lose = redis::cmd("HSET");
+        lose.arg(key("a", "m")).arg("pages").arg(1);
+        lose.exec_async(&mut connection).await.unwrap();
+        let outcome = if is_committed {
+            world.index.commit(build).await.map(drop)
+        } else {
+            world.load(&mut build, &[]).await
+        };
+        assert_eq!(outcome, Err(IndexError::BuildLost));
+    }
+    assert_eq!(world.held("a").await, pairs(&[("x", 1), ("y", 1)]));
+}
+
 #[tokio::test]
 async fn redis_dies_between_begin_and_commit() {
     let mut server = RedisServer::builder().append_only().start().unwrap();
