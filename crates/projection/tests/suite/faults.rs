@@ -119,7 +119,11 @@ async fn loading() {
         .fill((0..100).map(|n| item("a", &format!("{n:03}"), n, 1)));
     let rows = world.rows.clone();
     let index = std::sync::Arc::new(redis_index(&server));
-    let projection = Projection::shared(rows, Some(index), quick());
+    // While it loads, it looks at its connections only now and then.
+    let settings = quick()
+        .index_timeout(INDEX_TIMEOUT * 5)
+        .breaker_pause(Duration::from_millis(20));
+    let projection = Projection::shared(rows, Some(index), settings);
     projection.rebuild(&space("a")).await.unwrap();
     let mut connection = server.connection().await.unwrap();
     let mut filler = redis::pipe();
