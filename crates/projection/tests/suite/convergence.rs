@@ -9,7 +9,7 @@ use crate::source::{Item, item, space};
 use crate::world::World;
 
 const SEEDS: u64 = 100;
-const STEPS: usize = 150;
+const STEPS: usize = 200;
 const PAGE: usize = 3;
 
 /// SplitMix64.
@@ -69,8 +69,8 @@ impl Play<'_> {
         self.spaces[self.dice.roll(2)].clone()
     }
 
-    /// A row is written, moved or deleted in the source; the index is told later, or never.
-    fn change(&mut self) {
+    /// A row is written, moved or deleted in the source; the index is told at once, later, or never.
+    async fn change(&mut self) {
         let (name, entry) = (self.a_space(), format!("id{}", self.dice.roll(12)));
         let last = self.versions.entry(entry.clone()).or_default();
         *last += 1;
@@ -92,8 +92,22 @@ impl Play<'_> {
             self.world.row(&row);
             told.push(Write::Upsert(row));
         }
-        if self.harm != Harm::LostWrites || self.dice.roll(8) > 0 {
+        if self.harm == Harm::LostWrites && self.dice.roll(8) == 0 {
+            return;
+        }
+        if self.dice.roll(2) == 0 {
             self.on_their_way.extend(told);
+            return;
+        }
+        for write in told {
+            self.tell(write).await;
+        }
+    }
+
+    async fn tell(&self, write: Write) {
+        match write {
+            Write::Upsert(item) => self.world.upsert(&item).await,
+            Write::Remove(name, entry, number) => self.world.remove(&name, &entry, number).await,
         }
     }
 
@@ -107,10 +121,7 @@ impl Play<'_> {
         if self.dice.roll(6) == 0 {
             self.on_their_way.push(write.clone());
         }
-        match write {
-            Write::Upsert(item) => self.world.upsert(&item).await,
-            Write::Remove(name, entry, number) => self.world.remove(&name, &entry, number).await,
-        }
+        self.tell(write).await;
     }
 
     async fn begin(&mut self) {
@@ -161,9 +172,9 @@ impl Play<'_> {
 
     async fn step(&mut self) {
         match self.dice.roll(40) {
-            0..=11 => self.change(),
-            12..=22 => self.deliver().await,
-            23..=36 => self.build().await,
+            0..=10 => self.change().await,
+            11..=23 => self.deliver().await,
+            24..=36 => self.build().await,
             37 => {
                 // A builder crashes; its lease goes on.
                 self.builders.pop();
@@ -197,7 +208,7 @@ impl Play<'_> {
         match self.harm {
             Harm::None => {
                 // Late writes arrive before a last rebuild, or after it, or there is none.
-                if self.dice.roll(2) == 0 {
+                if self.dice.roll(4) == 0 {
                     self.rebuild_all(false).await;
                 }
                 self.deliver_all().await;
