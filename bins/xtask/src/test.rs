@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::steps::{self, Step};
-use crate::{nextest, redis_server};
+use crate::{nextest, redis_server, tools};
 
 /// Checks everything that a change has to pass.
 #[derive(Debug, clap::Args)]
@@ -23,6 +23,12 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         Err(error) => return fail(&error),
     };
     println!("   redis-server: {}", redis.display());
+    match tools::ensure_postgres() {
+        Some(postgres) => println!("   PostgreSQL: {}", postgres.display()),
+        None => {
+            println!("   PostgreSQL: none; install it for the tests of the matchmaking example")
+        }
+    }
     match steps::run(
         &plan(&arguments.filters),
         &[("REDIS_SERVER_BIN", redis.into_os_string())],
