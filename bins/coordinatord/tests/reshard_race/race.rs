@@ -1,5 +1,6 @@
 //! Producers, members and two coordinator processes around one stream whose shard count changes, and what must be true afterwards.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -171,14 +172,17 @@ impl Race {
         assert!(entries >= usize::try_from(MESSAGES).unwrap(), "{entries}");
     }
 
-    /// The same after a failover that lost what was written last: what the new master has must be handled.
-    pub(crate) async fn finish_with_survivors(self, members: RunningClient, server: &RedisServer) {
+    /// The same after a failover that lost what was written last: what the new master had when it took over must be handled, and what came after.
+    pub(crate) async fn finish_with_survivors(
+        self,
+        members: RunningClient,
+        server: &RedisServer,
+        survivors: BTreeSet<u64>,
+    ) {
         self.finish_with(members, server, async |streams: &Streams| {
-            let mut survivors = Vec::new();
-            for key in &streams.all().await {
-                survivors.extend(streams.numbers(key).await);
-            }
-            survivors
+            let mut wanted = survivors.clone();
+            wanted.extend(numbers(streams).await);
+            wanted.into_iter().collect()
         })
         .await;
     }
@@ -207,6 +211,15 @@ impl Race {
         check_streams(&streams).await;
         streams
     }
+}
+
+/// What is in all streams, retired ones included.
+pub(crate) async fn numbers(streams: &Streams) -> BTreeSet<u64> {
+    let mut found = BTreeSet::new();
+    for key in &streams.all().await {
+        found.extend(streams.numbers(key).await);
+    }
+    found
 }
 
 /// Nothing is left in a stream, be it live or retired, and only live ones bear their names.

@@ -44,6 +44,8 @@ impl Engine {
         let Some(first) = snapshots.first() else {
             return Err(EngineError::StreamNotFound);
         };
+        // As it is now: what comes to be doubted from here on was not known when the records were read.
+        let under = Some(self.latest_doubt_of(first));
         let records = records(&snapshots);
         check_finished(&records)?;
         check_free(&records, target)?;
@@ -54,7 +56,6 @@ impl Engine {
             resharding: active.map_or(fresh, |active| active.id.clone()),
             target,
         };
-        let under = Some(self.latest_doubt_of(first));
         let told = self.tell(&first.record.id, input, under).await?;
         let resharding = match told.reply {
             Reply::Scale(ScaleReply::Started(id) | ScaleReply::Resumed(id)) => Some(id),
@@ -81,6 +82,11 @@ impl Engine {
     ) -> Result<Arc<GroupRecord>, EngineError> {
         let _begun = self.begin_change()?;
         let snapshots = self.snapshots_of_stream(&group.stream).await?;
+        // As they are now: what comes to be doubted from here on was not known when the records were read.
+        let doubts: Vec<_> = snapshots
+            .iter()
+            .map(|found| self.latest_doubt_of(found))
+            .collect();
         let records = records(&snapshots);
         let asked = records.iter().find(|record| record.id == *group);
         let asked = asked.ok_or(EngineError::GroupNotFound)?;
@@ -94,16 +100,16 @@ impl Engine {
         let decider = decides.id.clone();
         let have_it = snapshots
             .iter()
-            .filter(|found| state_in(&found.record, resharding).is_some());
-        let is_decider = |found: &&Snapshot| found.record.id == decider;
+            .zip(doubts)
+            .filter(|(found, _)| state_in(&found.record, resharding).is_some());
+        let is_decider = |(found, _): &(&Snapshot, _)| found.record.id == decider;
         let (first, others): (Vec<_>, Vec<_>) = have_it.partition(is_decider);
-        for found in first.into_iter().chain(others) {
+        for (found, doubt) in first.into_iter().chain(others) {
             let input = Input::RollbackRequested {
                 resharding: resharding.clone(),
                 is_decided: found.record.id != decider,
             };
-            let under = Some(self.latest_doubt_of(found));
-            self.tell(&found.record.id, input, under).await?;
+            self.tell(&found.record.id, input, Some(doubt)).await?;
         }
         self.unseal(&group.stream, decides, resharding).await?;
         tracing::info!(%group, %resharding, "the change of the shard count is taken back");

@@ -70,15 +70,17 @@ impl RedisPlane {
         let counted: Option<i64> = field(row, "lag");
         let counted = counted.and_then(|lag| u64::try_from(lag).ok());
         let has_unread = !next.is_empty();
-        // Case C27: whoever was given the last id that there ever was is behind by none, whatever a counter says.
-        let is_at_the_end = given.is_some_and(|given| last_delivered >= given);
+        // Case C27: whoever was given the very last id that there was is behind by none, whatever a counter says. Whoever was put beyond it is never given
+        // what is there.
+        let is_at_the_end = given == Some(last_delivered) && !has_unread;
+        let is_beyond = given.is_some_and(|given| last_delivered > given);
         Ok(GroupOffsets {
             last_delivered,
             pending: field(row, "pending").unwrap_or_default(),
             lag: if is_at_the_end {
                 Some(0)
             } else {
-                counted.filter(|lag| (*lag > 0) == has_unread)
+                counted.filter(|lag| (*lag > 0) == has_unread && !is_beyond)
             },
             unread: if has_unread {
                 counted.filter(|lag| *lag > 0)

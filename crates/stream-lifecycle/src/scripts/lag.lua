@@ -12,12 +12,15 @@ local function has_unread(group, stream)
   return stream.last and is_after(stream.last, group['last-delivered-id']) or false
 end
 
--- How many entries are not delivered to a group yet; nothing where what Redis says can't be. A group that was given the last id that there ever
--- was is behind by none, whatever a counter says that a fail-over has stopped: Redis itself reckons so since 7.4.
+-- How many entries are not delivered to a group yet; nothing where what Redis says can't be. A group that was given the very last id that there
+-- was is behind by none, whatever a counter says that a fail-over has stopped. One that was put beyond it is not: it is never given what is there.
 local function lag_of(group, stream)
   local at, lag = group['last-delivered-id'], group.lag
-  if not is_after(stream.given, at) then
+  if stream.length == 0 or at == stream.given then
     return '0'
+  end
+  if is_after(at, stream.given) then
+    return ''
   end
   if stream.first and is_after(stream.first, at) then
     return decimal(stream.length)

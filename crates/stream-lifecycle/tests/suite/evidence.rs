@@ -138,6 +138,30 @@ async fn a_counter_that_a_fail_over_has_stopped_neither_ends_a_drain_nor_hinders
     }
 }
 
+/// Rule G4: a group that was put beyond the end is never given what is there, and what is there is not retired.
+#[tokio::test]
+async fn a_group_that_was_put_beyond_the_end_proves_nothing_g4() {
+    let world = World::new().await;
+    let handle = world.first().await;
+    handle.publish(&fields("a")).await.unwrap();
+    let words = ["XGROUP", "SETID", "orders:3", "g", "99999999999999-0"];
+    let () = world.query(&words).await;
+    let evidence = handle.drain_evidence().await.unwrap();
+    assert_eq!(told(&evidence), [("g", 0, None, false)]);
+    let error = handle
+        .destroy_if_drained(&Draining::new())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, LifecycleError::NotDrained { .. }),
+        "{error}"
+    );
+    // An empty stream has nothing to lose.
+    let () = world.query(&["XTRIM", "orders:3", "MAXLEN", "0"]).await;
+    let evidence = handle.drain_evidence().await.unwrap();
+    assert_eq!(told(&evidence), [("g", 0, Some(0), false)]);
+}
+
 #[tokio::test]
 async fn every_one_of_a_thousand_groups_is_told_g4() {
     let world = World::new().await;

@@ -113,14 +113,19 @@ pub(crate) struct Waker {
 }
 
 impl Waker {
-    /// Ends the wait, if there is one just now, by ending the connection that waits: its worker has no more use for it. Failure only means that
-    /// the wait lasts until its end. `CLIENT UNBLOCK` is no way: Redis before 8.2 and Valkey before 9 crash of it while writes are
-    /// paused, as during a fail-over.
-    pub(crate) async fn wake(&mut self) {
-        if let Some(identity) = &self.identity {
-            let ended: RedisResult<i64> = identity.end().query_async(&mut self.shared).await;
-            if let Err(error) = ended {
+    /// Ends the wait, if there is one just now, by ending the connection that waits: its worker has no more use for it. Says whether the server has
+    /// ended it; if not, the wait lasts until its end. `CLIENT UNBLOCK` is no way: Redis before 8.2 and Valkey before 9 crash of it while
+    /// writes are paused, as during a fail-over.
+    pub(crate) async fn wake(&mut self) -> bool {
+        let Some(identity) = &self.identity else {
+            return false;
+        };
+        let ended: RedisResult<i64> = identity.end().query_async(&mut self.shared).await;
+        match ended {
+            Ok(ended) => ended > 0,
+            Err(error) => {
                 tracing::debug!(%error, "a blocked read could not be ended early");
+                false
             }
         }
     }

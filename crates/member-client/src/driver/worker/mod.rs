@@ -202,18 +202,30 @@ impl Worker {
             entries = &mut reading => return entries,
             () = self.duty.until(Order::Stop) => {}
         }
+        let mut is_ended = false;
         loop {
             // Again and again, because the first may have come before the wait began.
-            let wake = async {
-                waker.wake().await;
-                tokio::time::sleep(WAKE_PAUSE).await;
-            };
-            tokio::select! {
+            let waking = waker.wake();
+            tokio::pin!(waking);
+            let entries = tokio::select! {
                 biased;
-                // That the connection is gone is what was wanted.
-                entries = &mut reading => return Ok(entries.unwrap_or_default()),
-                () = wake => {}
-            }
+                entries = &mut reading => {
+                    // Of a connection that broke by itself the server may know nothing yet: then somebody has to end it.
+                    is_ended = is_ended || entries.is_err() && waking.await;
+                    entries
+                }
+                ended = &mut waking => {
+                    is_ended |= ended;
+                    match tokio::time::timeout(WAKE_PAUSE, &mut reading).await {
+                        Ok(entries) => entries,
+                        Err(_) => continue,
+                    }
+                }
+            };
+            return match entries {
+                Err(_) if is_ended => Ok(Vec::new()),
+                entries => entries,
+            };
         }
     }
 
