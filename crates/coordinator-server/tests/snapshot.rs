@@ -5,12 +5,13 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use coordinator_server::Deps;
 use protocol::{HeartbeatStatus, RestoreOutcome, Restored, SnapshotLine};
 use store::{GroupStore as _, MemoryStore, PageCursor};
 use support::{Server, config, heartbeat, refusal, shards};
+use testkit::wait_until_async;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// For how long a member reads on that hears nothing (rule T2): the lease of these tests less a tenth.
@@ -263,6 +264,12 @@ async fn c7_an_old_file_in_an_empty_store_hands_out_no_epoch_twice() {
     for _ in 0..2 {
         let seen = members.iter().map(|member| member.seen).max().unwrap();
         assert!(seen > 2 << 20, "the losses raised the epochs: {seen}");
+        // A loss raises epochs by as much as a second does; here losses come faster than that.
+        let is_later = || async {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            now.as_secs() << 20 > seen
+        };
+        wait_until_async(PATIENCE, is_later).await.unwrap();
         store.go_back_to(&empty);
         // Another coordinator remembers nothing.
         let other = Server::with(deps(&store), config()).await;
