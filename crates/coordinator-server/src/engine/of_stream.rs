@@ -1,5 +1,6 @@
 //! What concerns all groups of one stream: which there are, how one is told something, and in which lives its shards are.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use coordinator_core::input::Input;
@@ -14,24 +15,33 @@ use super::group_task::{Ask, Told};
 use super::{Engine, EngineError};
 
 impl Engine {
+    /// The names of all groups in the directory, those without a record and those that can't be read included.
+    pub(crate) async fn group_ids(&self) -> Result<BTreeSet<GroupId>, EngineError> {
+        self.group_ids_where(|_| true).await
+    }
+
     /// The groups of a stream, in the order of their names.
     pub(crate) async fn groups_of_stream(
         &self,
         stream: &StreamPrefix,
-    ) -> Result<Vec<GroupId>, EngineError> {
-        let mut groups = Vec::new();
+    ) -> Result<BTreeSet<GroupId>, EngineError> {
+        self.group_ids_where(|id| id.stream == *stream).await
+    }
+
+    async fn group_ids_where(
+        &self,
+        keep: impl Fn(&GroupId) -> bool + Send,
+    ) -> Result<BTreeSet<GroupId>, EngineError> {
+        let mut ids = BTreeSet::new();
         let mut cursor = PageCursor::default();
         loop {
             let page = self.store().groups(&cursor).await?;
-            groups.extend(page.groups.into_iter().filter(|id| id.stream == *stream));
+            ids.extend(page.groups.into_iter().filter(&keep));
             match page.next {
                 Some(next) => cursor = next,
-                None => break,
+                None => return Ok(ids),
             }
         }
-        groups.sort();
-        groups.dedup();
-        Ok(groups)
     }
 
     /// What the store has of them now.

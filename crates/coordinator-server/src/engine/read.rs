@@ -61,7 +61,7 @@ impl Engine {
 
     /// Every group that can be read, in the order of their names; those that can't are logged and left out.
     pub(crate) async fn groups(&self) -> Result<Vec<Group>, EngineError> {
-        let ids = self.group_names().await?;
+        let ids = self.group_ids().await?;
         let mut groups = Vec::with_capacity(ids.len());
         for id in ids {
             match self.group(&id).await {

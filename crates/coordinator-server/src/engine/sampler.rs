@@ -1,7 +1,7 @@
 //! Looks at the shard streams and at the members' progress of all groups, one after the other, for the metrics: a scrape asks no store. One coordinator of a
 //! fleet is enough for that; it can be switched off in the others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub(super) async fn run(engine: Engine) {
 
 /// One look at each group, spread over the better part of the period.
 async fn look_around(engine: &Engine, period: Duration) -> Result<(), EngineError> {
-    let ids = engine.group_names().await?;
+    let ids = engine.group_ids().await?;
     engine.0.samples.lock().retain(|id, _| ids.contains(id));
     let count = u32::try_from(ids.len()).unwrap_or(u32::MAX).max(1);
     let share = period * 4 / 5 / count;
@@ -100,21 +100,5 @@ async fn look_at(engine: &Engine, id: &GroupId) -> Sample {
             None
         },
         reported: engine.reported(id).await,
-    }
-}
-
-impl Engine {
-    /// The names of all groups.
-    pub(super) async fn group_names(&self) -> Result<BTreeSet<GroupId>, EngineError> {
-        let mut ids = BTreeSet::new();
-        let mut cursor = store::PageCursor::default();
-        loop {
-            let page = self.store().groups(&cursor).await?;
-            ids.extend(page.groups);
-            match page.next {
-                Some(next) => cursor = next,
-                None => return Ok(ids),
-            }
-        }
     }
 }

@@ -97,17 +97,18 @@ impl Engine {
             .into());
         }
         let decides = who_decides(&records, resharding)?;
-        let decider = decides.id.clone();
-        let have_it = snapshots
+        let decider = &decides.id;
+        let mut have_it: Vec<_> = snapshots
             .iter()
             .zip(doubts)
-            .filter(|(found, _)| state_in(&found.record, resharding).is_some());
-        let is_decider = |(found, _): &(&Snapshot, _)| found.record.id == decider;
-        let (first, others): (Vec<_>, Vec<_>) = have_it.partition(is_decider);
-        for (found, doubt) in first.into_iter().chain(others) {
+            .filter(|(found, _)| state_in(&found.record, resharding).is_some())
+            .collect();
+        // Whoever decides is told first.
+        have_it.sort_by_key(|(found, _)| found.record.id != *decider);
+        for (found, doubt) in have_it {
             let input = Input::RollbackRequested {
                 resharding: resharding.clone(),
-                is_decided: found.record.id != decider,
+                is_decided: found.record.id != *decider,
             };
             self.tell(&found.record.id, input, Some(doubt)).await?;
         }

@@ -1,7 +1,6 @@
 //! Records of groups, read as the store writes them down and put back. A record that is put back looks like one of a store that lost writes: rules C1 to C8 do
 //! the rest, so that no shard gets a second reader and no epoch is handed out twice.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use coordinator_core::Group;
@@ -14,7 +13,7 @@ use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Clock, Millis, Timestamp};
 use coordinator_core::write::Write;
 use store::records::{Aggregate, DecodeError};
-use store::{Begun, Commit, CommitError, CreateError, LockLimits, PageCursor, StoreError};
+use store::{Begun, Commit, CommitError, CreateError, LockLimits, StoreError};
 
 use super::group_task::Ask;
 use super::{Engine, EngineError};
@@ -61,20 +60,6 @@ impl From<StoreError> for RestoreError {
 }
 
 impl Engine {
-    /// The names of all groups, those that can't be read included.
-    pub(crate) async fn group_ids(&self) -> Result<BTreeSet<GroupId>, EngineError> {
-        let mut ids = BTreeSet::new();
-        let mut cursor = PageCursor::default();
-        loop {
-            let page = self.store().groups(&cursor).await?;
-            ids.extend(page.groups);
-            match page.next {
-                Some(next) => cursor = next,
-                None => return Ok(ids),
-            }
-        }
-    }
-
     /// A record that is there; none for a name without one. One that can't be read is there.
     pub(crate) async fn any_group(&self) -> Result<Option<GroupId>, EngineError> {
         for id in self.group_ids().await? {

@@ -1,10 +1,22 @@
 //! Shards spread over the nodes of a Redis Cluster.
 
-use member_client::MemberClient;
+use member_client::{MemberClient, RunningClient};
 use testkit::{RedisCluster, wait_until_async};
 
 use crate::coordinator::Coordinator;
 use crate::scene::{GROUP, LIMIT, Log, create_group, key, publish};
+
+fn start_member(cluster: &RedisCluster, coordinator: &Coordinator, log: &Log) -> RunningClient {
+    MemberClient::builder(log.clone())
+        .coordinator(coordinator.client())
+        .redis_urls(cluster.urls())
+        .stream_prefix("orders")
+        .consumer_group(GROUP)
+        .member_base("a")
+        .build()
+        .unwrap()
+        .start()
+}
 
 /// C13: one read per shard, each at the node that has it; a node that dies and comes back is found again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -18,15 +30,7 @@ async fn shards_on_different_nodes_are_read_where_they_are() {
         publish(&mut connection, shard, "x").await;
     }
     coordinator.assign("a-m0", &[0, 1, 2, 3, 4, 5]);
-    let running = MemberClient::builder(log.clone())
-        .coordinator(coordinator.client())
-        .redis_urls(cluster.urls())
-        .stream_prefix("orders")
-        .consumer_group(GROUP)
-        .member_base("a")
-        .build()
-        .unwrap()
-        .start();
+    let running = start_member(&cluster, &coordinator, &log);
     log.wait_for(6).await;
     assert_eq!(running.metrics().group_repairs, 0);
     // The data of the node is gone with it: the owner is asked for groups again, which the test provides.
@@ -63,15 +67,7 @@ async fn shards_whose_lives_are_told_apart_are_owned_on_every_node() {
         publish(&mut connection, shard, "y").await;
     }
     coordinator.assign("a-m0", &[0, 1, 2, 3, 4, 5]);
-    let running = MemberClient::builder(log.clone())
-        .coordinator(coordinator.client())
-        .redis_urls(cluster.urls())
-        .stream_prefix("orders")
-        .consumer_group(GROUP)
-        .member_base("a")
-        .build()
-        .unwrap()
-        .start();
+    let running = start_member(&cluster, &coordinator, &log);
     log.wait_for(12).await;
     testkit::wait_until(LIMIT, || running.metrics().dead_letters == 6)
         .await
@@ -96,15 +92,7 @@ async fn a_slot_that_moves_under_a_waiting_reader_is_followed_c13() {
         publish(&mut connection, shard, "x").await;
     }
     coordinator.assign("a-m0", &[0, 1, 2]);
-    let running = MemberClient::builder(log.clone())
-        .coordinator(coordinator.client())
-        .redis_urls(cluster.urls())
-        .stream_prefix("orders")
-        .consumer_group(GROUP)
-        .member_base("a")
-        .build()
-        .unwrap()
-        .start();
+    let running = start_member(&cluster, &coordinator, &log);
     log.wait_for(3).await;
     for round in 0..3 {
         let to = cluster.move_slot_of(&key(0)).unwrap();

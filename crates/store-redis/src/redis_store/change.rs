@@ -13,7 +13,7 @@ use super::RedisStore;
 use super::calls::{all_of, commit_call, create_call, remove_call};
 use crate::link::Failure;
 use crate::reply::Reply;
-use crate::script::{self, Call};
+use crate::script::{self, Call, Script};
 
 /// The pauses before each attempt to read back what became of a change.
 const PAUSES: [Duration; 4] = [
@@ -61,6 +61,16 @@ impl RedisStore {
         lock: &GroupLock,
         record: &GroupRecord,
     ) -> Result<Stamp, CreateError> {
+        self.write_first(&script::CREATE, lock, record).await
+    }
+
+    /// Writes the first record of a group by a script that may.
+    pub(super) async fn write_first(
+        &self,
+        script: &'static Script,
+        lock: &GroupLock,
+        record: &GroupRecord,
+    ) -> Result<Stamp, CreateError> {
         let stamp = Stamp {
             revision: StoreRevision::new(1),
             etag: Etag::fresh(),
@@ -68,18 +78,8 @@ impl RedisStore {
         let keys = self.keys.of(&lock.group);
         self.enter_in_directory(&keys).await?;
         let names = all_of(&keys);
-        let call = create_call(&script::CREATE, &names, lock, record, &stamp, &keys);
-        self.first_record(&call, lock, stamp).await
-    }
-
-    /// Runs a script that writes a first record.
-    pub(super) async fn first_record(
-        &self,
-        call: &Call<'_>,
-        lock: &GroupLock,
-        stamp: Stamp,
-    ) -> Result<Stamp, CreateError> {
-        match self.change(call, lock, stamp.etag.as_str()).await? {
+        let call = create_call(script, &names, lock, record, &stamp, &keys);
+        match self.change(&call, lock, stamp.etag.as_str()).await? {
             Outcome::TookPlace => Ok(stamp),
             Outcome::Answered(reply) => match reply.status() {
                 "ok" => Ok(stamp),

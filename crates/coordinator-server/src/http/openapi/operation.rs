@@ -117,6 +117,22 @@ impl Described {
         example: Value,
     ) -> Self {
         let schema = self.reference::<T>();
+        self.answers_json(status, schema, what, example)
+    }
+
+    /// An answer with status 200 that is a list, with an example.
+    pub(super) fn answers_list<T: ToSchema>(mut self, what: &'static str, example: Value) -> Self {
+        let schema = ArrayBuilder::new().items(self.reference::<T>());
+        self.answers_json(200, schema, what, example)
+    }
+
+    fn answers_json(
+        mut self,
+        status: u16,
+        schema: impl Into<RefOr<Schema>>,
+        what: &'static str,
+        example: Value,
+    ) -> Self {
         let content = ContentBuilder::new()
             .schema(Some(schema))
             .example(Some(example));
@@ -124,19 +140,6 @@ impl Described {
             .description(what)
             .content(JSON, content.build());
         self.answers.push((status, answer));
-        self
-    }
-
-    /// An answer with status 200 that is a list, with an example.
-    pub(super) fn answers_list<T: ToSchema>(mut self, what: &'static str, example: Value) -> Self {
-        let schema = ArrayBuilder::new().items(self.reference::<T>());
-        let content = ContentBuilder::new()
-            .schema(Some(schema))
-            .example(Some(example));
-        let answer = ResponseBuilder::new()
-            .description(what)
-            .content(JSON, content.build());
-        self.answers.push((200, answer));
         self
     }
 
