@@ -181,6 +181,54 @@ async fn whoever_is_not_let_in_is_told_of_with_what_was_asked_for() {
     }
 }
 
+/// A restore changes groups behind everybody's back: it is told of the request, and of each group where somebody looks for that group.
+#[tokio::test]
+async fn a_restore_is_told_of_and_so_is_each_group_that_it_put_back() {
+    let server = Server::start().await;
+    for stream in ["orders", "bills"] {
+        let path = format!("/streams/{stream}");
+        send(&server, "POST", &path, CREATE).await;
+    }
+    let file = send(&server, "GET", "/admin/snapshot", "").await;
+    let file = file.text().await.unwrap();
+    let restore = "/admin/snapshot/restore";
+    assert_eq!(send(&server, "POST", restore, &file).await.status(), 409);
+    let refused = &events(&server, "").await[0];
+    let rejected = (AuditAction::RestoreSnapshot, AuditOutcome::Rejected, 409);
+    assert_eq!(told(refused), rejected);
+    assert_eq!(
+        (&refused.stream_prefix, &refused.query_string),
+        (&None, &None)
+    );
+    let forced = format!("{restore}?force=true");
+    // The end is cut off: what was put back before that is found out stays, and is told of.
+    let cut: Vec<&str> = file.lines().take(2).collect();
+    let cut = cut.join("\n");
+    let answer = send(&server, "POST", &forced, &cut).await;
+    assert_eq!(answer.status(), 400);
+    let newest = events(&server, "?limit=2").await;
+    let told_of: Vec<_> = newest.iter().map(told).collect();
+    let action = AuditAction::RestoreSnapshot;
+    let put_back = (action, AuditOutcome::Success, 400);
+    assert_eq!(told_of, [put_back, (action, AuditOutcome::Rejected, 400)]);
+    assert_eq!(send(&server, "POST", &forced, &file).await.status(), 200);
+    let newest = events(&server, "?limit=3").await;
+    let digest = newest[2].request_body_sha256.clone();
+    assert_eq!((&newest[2].stream_prefix, digest.is_some()), (&None, true));
+    let of_orders = events(&server, "?streamPrefix=orders&limit=1").await;
+    let [event] = &of_orders[..] else {
+        panic!("one event: {of_orders:?}");
+    };
+    assert_eq!(told(event), (action, AuditOutcome::Success, 200));
+    assert_eq!(event.consumer_group.as_deref(), Some("orders"));
+    assert_eq!(event.principal.as_deref(), Some("admin"));
+    assert_eq!(event.query_string.as_deref(), Some("force=true"));
+    assert_eq!(event.request_body_sha256, digest);
+    let names: Vec<&str> = event.request_summary.keys().map(String::as_str).collect();
+    assert_eq!(names, ["groupEpoch", "metadataVersion", "outcome"]);
+    assert_eq!(event.request_summary["outcome"], "REPLACED");
+}
+
 #[tokio::test]
 async fn what_only_looks_or_beats_leaves_no_event() {
     let server = Server::start().await;

@@ -102,6 +102,8 @@ pub enum AuditAction {
     ScaleGroup,
     /// The old shard count back.
     RollbackMigration,
+    /// Metadata put back from a snapshot: one event of the request, and one of each group that it put back.
+    RestoreSnapshot,
 }
 
 /// What became of it.

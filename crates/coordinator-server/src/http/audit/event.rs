@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
-use protocol::{AuditEvent, AuditOutcome};
+use protocol::{AuditEvent, AuditOutcome, RestoredGroup};
 use serde_json::Value;
 
 use super::asked::{Asked, capped};
@@ -118,6 +118,24 @@ pub(super) fn event(
         duration_ms: u64::try_from(answered.took.as_millis()).unwrap_or(u64::MAX),
         request_summary: summary(&body),
         request_body_sha256: seen.sha256(),
+    }
+}
+
+/// The event of a group that a request put back, made of that of the request.
+pub(super) fn of_put_back(request: &AuditEvent, group: &RestoredGroup) -> AuditEvent {
+    let outcome = serde_json::to_value(group.outcome).unwrap_or_default();
+    let summary = [
+        ("outcome", outcome.as_str().unwrap_or_default().to_owned()),
+        ("metadataVersion", group.metadata_version.to_string()),
+        ("groupEpoch", group.group_epoch.to_string()),
+    ];
+    AuditEvent {
+        event_id: Some(uuid::Uuid::new_v4().to_string()),
+        outcome: AuditOutcome::Success,
+        stream_prefix: Some(group.stream_prefix.clone()),
+        consumer_group: Some(group.consumer_group.clone()),
+        request_summary: summary.map(|(name, value)| (name.to_owned(), value)).into(),
+        ..request.clone()
     }
 }
 

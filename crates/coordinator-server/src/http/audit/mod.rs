@@ -4,6 +4,7 @@ mod asked;
 mod body;
 mod caller;
 mod event;
+mod put_back;
 
 use std::time::Instant;
 
@@ -15,11 +16,17 @@ use axum::response::{IntoResponse, Response};
 use protocol::{AuditAction, ErrorCode};
 
 use super::{ApiError, App};
-use crate::metrics;
+use crate::{convert, metrics};
 use asked::Asked;
 use caller::Caller;
 pub(super) use caller::note_caller;
 use event::Answered;
+use futures_util::{StreamExt, stream};
+use put_back::PutBack;
+pub(super) use put_back::note_put_back;
+
+/// Of how many groups it is told at a time what became of them.
+const AT_ONCE: usize = 16;
 
 /// The layer: outside of everything that may refuse a mutation.
 pub(super) async fn audit(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -41,6 +48,8 @@ async fn carry_out(app: App, action: AuditAction, request: Request, next: Next) 
     let asked = Asked::read(&mut parts, action).await;
     let caller = Caller::default();
     parts.extensions.insert(caller.clone());
+    let put_back = PutBack::default();
+    parts.extensions.insert(put_back.clone());
     let (body, mut seen) = body::watched(body);
     let request = Request::from_parts(parts, Body::new(body));
     let response = next.run(request).await;
@@ -54,14 +63,26 @@ async fn carry_out(app: App, action: AuditAction, request: Request, next: Next) 
     let coordinator = &app.config().coordinator_id;
     let event = event::event(coordinator, &asked, principal, &seen, &answered);
     app.auditor().keep(&event, asked.group()).await;
+    let of_groups = put_back.groups().iter().map(async |group| {
+        let id = convert::group_id(&group.stream_prefix, &group.consumer_group).ok();
+        let event = event::of_put_back(&event, group);
+        app.auditor().keep(&event, id).await;
+    });
+    stream::iter(of_groups)
+        .for_each_concurrent(AT_ONCE, |telling| telling)
+        .await;
     response
 }
 
 /// Which mutation a request asks for; none if it asks for something else.
 fn action(request: &Request) -> Option<AuditAction> {
     let route = request.extensions().get::<MatchedPath>()?;
-    let route = route.as_str().strip_prefix("/coord/v1/streams/{stream}")?;
     let method = request.method();
+    let route = route.as_str().strip_prefix("/coord/v1")?;
+    if route == "/admin/snapshot/restore" && method == Method::POST {
+        return Some(AuditAction::RestoreSnapshot);
+    }
+    let route = route.strip_prefix("/streams/{stream}")?;
     match route {
         "" if method == Method::POST => Some(AuditAction::CreateStream),
         "/scale" if method == Method::POST => Some(AuditAction::ScaleStream),

@@ -13,6 +13,7 @@ use super::lines::Lines;
 use crate::convert;
 use crate::engine::{Before, EngineError, RestoreError};
 use crate::http::access::Administrator;
+use crate::http::audit::note_put_back;
 use crate::http::path::Values;
 use crate::http::{ApiError, App};
 
@@ -22,7 +23,8 @@ pub(in crate::http) async fn restore(
     Values(query): Values<RestoreQuery>,
     request: Request,
 ) -> Result<Json<Restored>, ApiError> {
-    let mut lines = Lines::of(request.into_body());
+    let (head, body) = request.into_parts();
+    let mut lines = Lines::of(body);
     match lines.next().await? {
         Some(SnapshotLine::Header(header)) => check(&header)?,
         Some(_) => return Err(lines.wrong("a snapshot begins with its header")),
@@ -42,6 +44,7 @@ pub(in crate::http) async fn restore(
     }
     let mut restored = Restored::default();
     let outcome = restore_lines(&app, &mut lines, query.force, &mut restored).await;
+    note_put_back(&head.extensions, &restored.groups);
     let done = restored.groups.len();
     match outcome {
         Ok(()) => Ok(Json(restored)),
