@@ -24,6 +24,8 @@ pub(crate) struct Call {
     /// Beyond the client's request timeout.
     extra_time: Duration,
     repeatable: bool,
+    /// What is answered counts, also where it is a 503: a part of it may be done by then.
+    is_final: bool,
     anonymous: bool,
 }
 
@@ -37,6 +39,7 @@ impl Call {
             content_type: "application/json",
             extra_time: Duration::ZERO,
             repeatable: true,
+            is_final: false,
             anonymous: false,
         }
     }
@@ -62,13 +65,14 @@ impl Call {
         }
     }
 
-    /// Sends something that is not JSON.
+    /// Sends something that is not JSON, and may be done in part: no second coordinator is asked once one has answered.
     pub(crate) fn upload(path: String, content_type: &'static str, body: Bytes) -> Self {
         Self {
             method: Method::POST,
             body: Some(body),
             content_type,
             repeatable: false,
+            is_final: true,
             ..Self::get(path)
         }
     }
@@ -151,7 +155,7 @@ impl CoordinatorClient {
         Ok(answer.body)
     }
 
-    /// Sends `call` to one coordinator after the other until one answers other than 503.
+    /// Sends `call` to one coordinator after the other until one answers other than 503, or at all if its answer is final.
     async fn send(&self, call: &Call) -> Result<Answer, ClientError> {
         let limit = self.shared.request_timeout.saturating_add(call.extra_time);
         let begun = Instant::now();
@@ -164,6 +168,9 @@ impl CoordinatorClient {
             match self.send_to(url, call, left).await {
                 Ok(answer) if answer.status == 503 => {
                     self.shared.endpoints.failed(position);
+                    if call.is_final {
+                        return Ok(answer);
+                    }
                     last = Some(Ok(answer));
                 }
                 Ok(answer) => {

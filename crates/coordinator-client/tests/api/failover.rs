@@ -49,6 +49,21 @@ async fn the_next_is_asked_on_503_and_stays_the_first_choice() {
     assert_eq!((leaving.seen().len(), up.seen().len()), (1, 3));
 }
 
+/// A restore that broke off midway says how far it came; a second coordinator would only say that something is there already.
+#[tokio::test]
+async fn an_upload_is_not_carried_on_once_it_was_answered() {
+    let leaving = terminating().await;
+    let up = Server::answering(200, fixture("restored.full")).await;
+    let of_two = client(&[&leaving.url, &up.url]);
+    let error = of_two.restore_snapshot("{}".into(), true).await;
+    let error = error.expect_err("the first one's answer");
+    assert_eq!(error.code(), Some(&ErrorCode::CoordinatorTerminating));
+    assert!(up.seen().is_empty());
+    let absent = client(&[&nobody().await, &up.url]);
+    let restored = absent.restore_snapshot("{}".into(), true).await;
+    restored.expect("nobody had it before");
+}
+
 #[tokio::test]
 async fn clones_share_the_first_choice() {
     let leaving = terminating().await;
