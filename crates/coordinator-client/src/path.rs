@@ -86,13 +86,18 @@ pub(crate) fn messages(
     ))
 }
 
-/// `/coord/v1/monitoring/audit?streamPrefix=&limit=`
+/// `/coord/v1/monitoring/audit?streamPrefix=&consumerGroup=&limit=`
 pub(crate) fn audit(query: &AuditQuery) -> Result<String, ClientError> {
     let mut path = "/coord/v1/monitoring/audit".to_owned();
     let mut mark = '?';
     if let Some(stream) = &query.stream_prefix {
         let stream = segment("streamPrefix", stream, check_stream_prefix)?;
         path.push_str(&format!("{mark}streamPrefix={stream}"));
+        mark = '&';
+    }
+    if let Some(group) = &query.consumer_group {
+        let group = segment("consumerGroup", group, check_consumer_group)?;
+        path.push_str(&format!("{mark}consumerGroup={group}"));
         mark = '&';
     }
     if let Some(limit) = query.limit {
@@ -142,19 +147,21 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_for_is_not_in_the_query() {
-        let audit = |stream: Option<&str>, limit| {
-            let stream_prefix = stream.map(str::to_owned);
+        let audit = |stream: Option<&str>, group: Option<&str>, limit| {
             super::audit(&super::AuditQuery {
-                stream_prefix,
+                stream_prefix: stream.map(str::to_owned),
+                consumer_group: group.map(str::to_owned),
                 limit,
             })
             .expect("names within the rules")
         };
         let base = "/coord/v1/monitoring/audit";
-        assert_eq!(audit(None, None), base);
-        assert_eq!(audit(None, Some(7)), format!("{base}?limit=7"));
-        let both = format!("{base}?streamPrefix=a%26b&limit=7");
-        assert_eq!(audit(Some("a&b"), Some(7)), both);
+        assert_eq!(audit(None, None, None), base);
+        assert_eq!(audit(None, None, Some(7)), format!("{base}?limit=7"));
+        let two = format!("{base}?streamPrefix=a%26b&limit=7");
+        assert_eq!(audit(Some("a&b"), None, Some(7)), two);
+        let both = format!("{base}?streamPrefix=a&consumerGroup=c%3Fd");
+        assert_eq!(audit(Some("a"), Some("c?d"), None), both);
     }
 
     #[test]

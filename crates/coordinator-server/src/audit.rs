@@ -8,6 +8,9 @@ use coordinator_core::names::GroupId;
 use protocol::AuditEvent;
 use store::{AuditEntry, AuditSink};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::metrics;
 
@@ -22,7 +25,13 @@ const AT_ONCE: usize = 256;
 pub(crate) struct Auditor {
     sink: Option<Arc<dyn AuditSink>>,
     room: Arc<Semaphore>,
+    /// What is to be kept, from the beginning of a mutation on.
+    owed: TaskTracker,
+    given_up: CancellationToken,
 }
+
+/// That an event is going to be kept: the end of the process waits for it.
+pub(crate) type Owed = TaskTrackerToken;
 
 impl Auditor {
     /// Keeps them in the log, and in a sink where there is one.
@@ -30,11 +39,38 @@ impl Auditor {
         Self {
             sink,
             room: Arc::new(Semaphore::new(AT_ONCE)),
+            owed: TaskTracker::new(),
+            given_up: CancellationToken::new(),
         }
     }
 
+    /// Says that an event is going to be kept.
+    pub(crate) fn owe(&self) -> Owed {
+        self.owed.token()
+    }
+
+    /// Waits, so long at the most, until all that is owed is kept. What is not kept by then is given up, and counted.
+    pub(crate) async fn finish(&self, patience: Duration) {
+        self.owed.close();
+        if tokio::time::timeout(patience, self.owed.wait())
+            .await
+            .is_ok()
+        {
+            return;
+        }
+        self.given_up.cancel();
+        let count = self.owed.len();
+        for _ in 0..count {
+            metrics::audit_failed();
+        }
+        tracing::warn!(
+            count,
+            "audit events are given up: the process ends before they were kept"
+        );
+    }
+
     /// Keeps an event about a group. One that can't be kept is counted; it is in the log all the same.
-    pub(crate) async fn keep(&self, event: &AuditEvent, group: Option<GroupId>) {
+    pub(crate) async fn keep(&self, owed: Owed, event: &AuditEvent, group: Option<GroupId>) {
         let text = match serde_json::to_string(event) {
             Ok(text) => text,
             Err(error) => return fail(&error.to_string()),
@@ -47,7 +83,15 @@ impl Auditor {
             event: text,
         };
         let (sink, room) = (Arc::clone(sink), Arc::clone(&self.room));
-        let writing = tokio::spawn(write(sink, room, entry));
+        let given_up = self.given_up.clone();
+        let writing = tokio::spawn(async move {
+            tokio::select! {
+                () = write(sink, room, entry) => {}
+                // It was counted when it was given up.
+                () = given_up.cancelled() => {}
+            }
+            drop(owed);
+        });
         if tokio::time::timeout(PATIENCE, writing).await.is_err() {
             tracing::debug!("an audit event is still being written after its answer");
         }
@@ -147,18 +191,50 @@ mod tests {
         let slow = Arc::new(Slow::default());
         let auditor = Arc::new(Auditor::new(Some(slow.clone())));
         let started = tokio::time::Instant::now();
-        auditor.keep(&event(), None).await;
+        auditor.keep(auditor.owe(), &event(), None).await;
         assert_eq!(started.elapsed(), PATIENCE);
         let many = (0..AT_ONCE * 2).map(|_| {
             let auditor = Arc::clone(&auditor);
-            tokio::spawn(async move { auditor.keep(&event(), None).await })
+            tokio::spawn(async move { auditor.keep(auditor.owe(), &event(), None).await })
         });
         futures_util::future::join_all(many.collect::<Vec<_>>()).await;
         assert_eq!(slow.0.load(Ordering::SeqCst), AT_ONCE);
         // What never ended is given up, and there is room again.
         // waits: the clock is the test's, and it is the time that is tested
         tokio::time::sleep(GIVE_UP).await;
-        auditor.keep(&event(), None).await;
+        auditor.keep(auditor.owe(), &event(), None).await;
         assert_eq!(slow.0.load(Ordering::SeqCst), AT_ONCE + 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_waits_for_what_is_owed_and_gives_up_what_does_not_come() {
+        let slow = Arc::new(Slow::default());
+        let auditor = Auditor::new(Some(slow));
+        let started = tokio::time::Instant::now();
+        // One whose mutation is under way, and one whose writing goes on behind its answer.
+        let under_way = auditor.owe();
+        auditor.keep(auditor.owe(), &event(), None).await;
+        assert_eq!(auditor.owed.len(), 2);
+        auditor.finish(Duration::from_secs(1)).await;
+        assert_eq!(started.elapsed(), PATIENCE + Duration::from_secs(1));
+        drop(under_way);
+        // What is given up is not written any more, and nothing is waited for twice.
+        auditor.finish(Duration::from_secs(1)).await;
+        assert_eq!(started.elapsed(), PATIENCE + Duration::from_secs(1));
+        assert_eq!(auditor.owed.len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_comes_as_soon_as_all_is_kept() {
+        let auditor = Auditor::new(Some(Arc::new(Slow::default())));
+        let started = tokio::time::Instant::now();
+        auditor.keep(auditor.owe(), &event(), None).await;
+        auditor.finish(Duration::from_secs(60)).await;
+        assert_eq!(
+            started.elapsed(),
+            GIVE_UP,
+            "the writing was given up by itself"
+        );
+        assert!(!auditor.given_up.is_cancelled());
     }
 }

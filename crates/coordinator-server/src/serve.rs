@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 
+use crate::audit::Auditor;
 use crate::config::{ConfigError, ServerConfig};
 use crate::engine::{Deps, Engine};
 use crate::{http, metrics};
@@ -51,7 +52,8 @@ pub async fn serve(
         config.resharding_times(),
         config.watching_times(),
     );
-    let app = http::app(engine.clone(), Arc::clone(&config));
+    let auditor = Arc::new(Auditor::new(engine.audit()));
+    let app = http::app(engine.clone(), Arc::clone(&config), Arc::clone(&auditor));
     let graceful = GracefulShutdown::new();
     tracing::info!(%address, coordinator = %config.coordinator_id, "listening");
     let started = {
@@ -74,16 +76,18 @@ pub async fn serve(
     };
     drop(listener);
     engine.stop();
-    let left = timeout.saturating_sub(started.elapsed()).max(LAST_WORDS);
-    if tokio::time::timeout(left, graceful.shutdown())
+    let left = || timeout.saturating_sub(started.elapsed()).max(LAST_WORDS);
+    if tokio::time::timeout(left(), graceful.shutdown())
         .await
         .is_err()
     {
         tracing::warn!("connections are cut");
     }
+    // Also those of whom nobody waits any more for an answer.
+    auditor.finish(left()).await;
     tracing::info!(took = ?started.elapsed(), "terminated");
     Ok(())
 }
 
-/// What connections get at the least to end in, however long changes took.
+/// What connections, and then audit events, get at the least to end in, however long changes took.
 const LAST_WORDS: Duration = Duration::from_millis(100);

@@ -180,11 +180,27 @@ async fn changes_that_come_too_often_are_refused_with_a_time_to_wait() {
     assert!((25..=30).contains(&wait), "{wait}");
     let (status, code, message) = refusal(third).await;
     assert_eq!((status, code.as_str()), (429, "RATE_LIMIT_EXCEEDED"));
-    assert_eq!(message, "admin changes orders of orders too often");
-    // The group that is named like the stream is the same group, by whichever path.
-    let scale = server.request("POST", "/coord/v1/streams/orders/scale");
-    let scale = scale.basic_auth("admin", Some("admin")).body("{}");
-    assert_eq!(refusal(scale.send().await.unwrap()).await.0, 429);
+    assert_eq!(message, "admin changes stream orders too often");
+    // The group that is named like the stream is the same, and so is what is asked at any group for all of them.
+    for path in [
+        "/scale",
+        "/groups/orders",
+        "/groups/orders/scale",
+        "/groups/billing/scale",
+        "/groups/other/scale",
+        "/groups/billing/migrations/reshard-1/rollback",
+    ] {
+        let change = server.request("POST", &format!("/coord/v1/streams/orders{path}"));
+        let change = change.basic_auth("admin", Some("admin")).body("{}");
+        assert_eq!(refusal(change.send().await.unwrap()).await.0, 429, "{path}");
+    }
+    // A restore is counted as a change of everything.
+    for status in [400, 400, 429] {
+        let path = "/coord/v1/admin/snapshot/restore";
+        let restore = server.request("POST", path).body("no snapshot");
+        let answer = restore.basic_auth("admin", Some("admin")).send().await;
+        assert_eq!(refusal(answer.unwrap()).await.0, status);
+    }
     // Others, other groups, reads and heartbeats are not concerned.
     assert_eq!(as_admin("bills").await.unwrap().status(), 201);
     assert_eq!(

@@ -3,10 +3,18 @@
 
 mod support;
 
+use std::time::Duration;
+
+use coordinator_server::Deps;
 use protocol::{AuditAction, AuditEvent, AuditEvents, AuditOutcome, Role};
 use reqwest::{RequestBuilder, Response};
 use sha2::{Digest, Sha256};
+use store::{AuditEntry, AuditFilter};
+use support::resharding::with_plane;
+use support::unlucky::{Fortune, UnluckyPlane};
 use support::{Server, config, memory, refusal};
+
+const PATIENCE: Duration = Duration::from_secs(20);
 
 const CREATE: &str =
     r#"{"initialShardCount":2,"requestedBy":"ops","reason":"a test","password":"hunter2"}"#;
@@ -201,16 +209,17 @@ async fn a_restore_is_told_of_and_so_is_each_group_that_it_put_back() {
         (&None, &None)
     );
     let forced = format!("{restore}?force=true");
-    // The end is cut off: what was put back before that is found out stays, and is told of.
+    // The end is cut off: that is found out before anything is put back.
     let cut: Vec<&str> = file.lines().take(2).collect();
     let cut = cut.join("\n");
     let answer = send(&server, "POST", &forced, &cut).await;
     assert_eq!(answer.status(), 400);
-    let newest = events(&server, "?limit=2").await;
+    let newest = events(&server, "?limit=3").await;
     let told_of: Vec<_> = newest.iter().map(told).collect();
     let action = AuditAction::RestoreSnapshot;
-    let put_back = (action, AuditOutcome::Success, 400);
-    assert_eq!(told_of, [put_back, (action, AuditOutcome::Rejected, 400)]);
+    let cut = (action, AuditOutcome::Rejected, 400);
+    let created = (AuditAction::CreateStream, AuditOutcome::Success, 201);
+    assert_eq!(told_of, [cut, rejected, created]);
     assert_eq!(send(&server, "POST", &forced, &file).await.status(), 200);
     let newest = events(&server, "?limit=3").await;
     let digest = newest[2].request_body_sha256.clone();
@@ -227,6 +236,109 @@ async fn a_restore_is_told_of_and_so_is_each_group_that_it_put_back() {
     let names: Vec<&str> = event.request_summary.keys().map(String::as_str).collect();
     assert_eq!(names, ["groupEpoch", "metadataVersion", "outcome"]);
     assert_eq!(event.request_summary["outcome"], "REPLACED");
+}
+
+/// Who is gone is asked about most: its own list stays, however much others do.
+#[tokio::test]
+async fn events_of_groups_that_are_gone_are_found_however_much_came_after() {
+    let deps = memory();
+    let sink = deps.store.clone().audit().unwrap();
+    let server = Server::with(deps, config()).await;
+    let billing = "/streams/orders/groups/billing";
+    let asked = r#"{"requestedBy":"ops","reason":"a test"}"#;
+    for (method, path, body) in [
+        ("POST", "/streams/orders", CREATE),
+        ("POST", billing, asked),
+        ("DELETE", billing, DELETE),
+        ("DELETE", "/streams/orders/groups/orders", DELETE),
+        ("POST", "/streams/others", CREATE),
+    ] {
+        assert!(
+            send(&server, method, path, body)
+                .await
+                .status()
+                .is_success()
+        );
+    }
+    let of_others = &events(&server, "?limit=1").await[0];
+    let of_others = AuditEntry {
+        group: None,
+        is_proved: true,
+        event: serde_json::to_string(of_others).unwrap(),
+    };
+    for _ in 0..store::AUDIT_CAP {
+        sink.record(&of_others).await.unwrap();
+    }
+    let actions = async |query: &str| -> Vec<AuditAction> {
+        let events = events(&server, query).await;
+        events.iter().map(|event| event.action).collect()
+    };
+    let [delete, group] = [AuditAction::DeleteGroup, AuditAction::CreateGroup];
+    let own = [delete, AuditAction::CreateStream];
+    assert_eq!(actions("?streamPrefix=orders").await, own);
+    assert_eq!(actions("?streamPrefix=orders&consumerGroup=").await, own);
+    assert_eq!(actions("?streamPrefix=orders&limit=1").await, [delete]);
+    let named = "?streamPrefix=orders&consumerGroup=";
+    assert_eq!(actions(&format!("{named}orders")).await, own);
+    assert_eq!(actions(&format!("{named}billing")).await, [delete, group]);
+    assert_eq!(actions(&format!("{named}none")).await, []);
+    assert_eq!(actions("").await, [AuditAction::CreateStream], "each once");
+    let path = "/monitoring/audit?consumerGroup=billing";
+    let refused = refusal(send(&server, "GET", path, "").await).await;
+    assert_eq!(refused.0, 400);
+    assert!(refused.2.contains("streamPrefix"), "{}", refused.2);
+}
+
+/// What was recorded goes on: whoever reads the event is to find it.
+#[tokio::test]
+async fn a_change_that_is_recorded_and_fails_is_told_with_its_name() {
+    let plane = UnluckyPlane::new();
+    let server = with_plane(plane.clone(), 2).await;
+    plane.turn(Fortune::Fails);
+    for path in [
+        "/streams/orders/scale",
+        "/streams/orders/groups/orders/scale",
+    ] {
+        let (status, _, message) = refusal(send(&server, "POST", path, SCALE).await).await;
+        let known = server.client.migrations("orders", "orders").await.unwrap();
+        let id = known.active_resharding_id.unwrap();
+        assert_eq!(status, 503);
+        assert!(message.contains(&id), "{message}");
+        let event = &events(&server, "?limit=1").await[0];
+        assert_eq!((event.outcome, event.status), (AuditOutcome::Failed, 503));
+        assert_eq!(event.resharding_id.as_deref(), Some(id.as_str()));
+    }
+    plane.turn(Fortune::Works);
+}
+
+/// Whoever asked is gone and so is, soon, the coordinator: it goes once the event is kept.
+#[tokio::test]
+async fn a_change_with_which_the_process_ends_leaves_its_event() {
+    let plane = UnluckyPlane::new();
+    let deps = Deps {
+        plane: Some(plane.clone()),
+        ..memory()
+    };
+    let sink = deps.store.clone().audit().unwrap();
+    let mut server = Server::with(deps, config()).await;
+    plane.turn(Fortune::Waits);
+    let asking = as_admin(server.request("POST", "/coord/v1/streams/orders")).body(CREATE);
+    let asking = tokio::spawn(asking.send());
+    let is_under_way = || async { plane.waiting() == 1 };
+    testkit::wait_until_async(PATIENCE, is_under_way)
+        .await
+        .unwrap();
+    asking.abort();
+    server.terminate();
+    plane.turn(Fortune::Works);
+    server.ended().await;
+    let kept = sink.latest(&AuditFilter::Fleet, 10).await.unwrap();
+    let kept: Vec<AuditEvent> = kept
+        .iter()
+        .map(|text| serde_json::from_str(text).unwrap())
+        .collect();
+    let created = (AuditAction::CreateStream, AuditOutcome::Success, 201);
+    assert_eq!(kept.iter().map(told).collect::<Vec<_>>(), [created]);
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ struct Listener {
 
 #[derive(Debug)]
 struct Event {
-    id: String,
+    id: Option<String>,
     name: String,
     data: Value,
 }
@@ -62,7 +62,7 @@ impl Listener {
                     line.map(str::to_owned)
                 };
                 let event = field("event").map(|name| Event {
-                    id: field("id").unwrap(),
+                    id: field("id"),
                     name,
                     data: serde_json::from_str(&field("data").unwrap()).unwrap(),
                 });
@@ -139,6 +139,7 @@ async fn whoever_lost_the_connection_goes_on_where_it_was() {
     let mut listener = Listener::open(&server, None).await;
     assert_eq!(listener.expect().await.name, "reset");
     let known = listener.becomes("a", Some(GroupState::Empty)).await.id;
+    let known = known.unwrap();
     drop(listener);
     server.create("b", 1).await;
     server.create("c", 1).await;
@@ -147,7 +148,7 @@ async fn whoever_lost_the_connection_goes_on_where_it_was() {
     assert_eq!(next.change().stream_prefix, "b", "no reset, nothing twice");
     let (epoch, number) = known.rsplit_once('-').unwrap();
     let number: u64 = number.parse().unwrap();
-    assert_eq!(next.id, format!("{epoch}-{}", number + 1));
+    assert_eq!(next.id, Some(format!("{epoch}-{}", number + 1)));
     again.becomes("c", Some(GroupState::Empty)).await;
     // Another process' id, one that was never given, and nonsense: all is told anew.
     for id in [
@@ -162,6 +163,40 @@ async fn whoever_lost_the_connection_goes_on_where_it_was() {
             ("reset", &Value::from(3))
         );
     }
+}
+
+/// Who is cut off in the midst of the first listing has no id to go on from: it would never hear of the groups that had not been told.
+#[tokio::test]
+async fn only_the_last_of_the_first_listing_has_an_id() {
+    let server = Server::start().await;
+    let mut nobody = Listener::open(&server, None).await;
+    assert!(nobody.expect().await.id.is_some(), "there is no group");
+    for stream in ["a", "b", "c"] {
+        server.create(stream, 1).await;
+    }
+    for told in 0..3 {
+        let mut listener = Listener::open(&server, Some("another-7")).await;
+        let mut known = "another-7".to_owned();
+        for _ in 0..=told {
+            known = listener.expect().await.id.unwrap_or(known);
+        }
+        drop(listener);
+        let mut again = Listener::open(&server, Some(&known)).await;
+        assert_eq!(again.expect().await.name, "reset", "{told} of 3");
+        for stream in ["a", "b", "c"] {
+            assert_eq!(again.expect().await.change().stream_prefix, stream);
+        }
+    }
+    let mut whole = Listener::open(&server, None).await;
+    let mut ids = Vec::new();
+    for _ in 0..4 {
+        ids.push(whole.expect().await.id);
+    }
+    assert!(ids[..3].iter().all(Option::is_none), "{ids:?}");
+    let known = ids.pop().flatten().unwrap();
+    server.create("d", 1).await;
+    let mut again = Listener::open(&server, Some(&known)).await;
+    assert_eq!(again.expect().await.change().stream_prefix, "d");
 }
 
 /// What another coordinator does is told as well.

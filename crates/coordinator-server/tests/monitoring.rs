@@ -123,7 +123,150 @@ async fn c04_a_broken_stream_has_nulls_and_a_reason_and_the_rest_is_answered() {
     assert_eq!(groups[0]["totalLag"], json!(null));
     assert_eq!(groups[0]["shardCount"], json!(3));
     let messages = rows(&server, "messages").await;
-    assert_eq!(messages.len(), 2, "what can be read is told");
+    let told: Vec<_> = messages
+        .iter()
+        .map(|row| {
+            (
+                &row["streamKey"],
+                &row["recordId"],
+                row["problem"].is_string(),
+            )
+        })
+        .collect();
+    let (none, id) = (&json!(null), &json!("1-1"));
+    let key = |shard| json!(format!("orders:{shard}"));
+    assert_eq!(
+        told,
+        [
+            (&key(1), none, true),
+            (&key(0), id, false),
+            (&key(2), id, false)
+        ],
+        "what can be read is told, and what can't be"
+    );
+    // Nothing was to be made here; and where nothing can be read at all there are no rows to tell that with.
+    for shard in ["orders:0", "orders:2"] {
+        ask::<String>(&mut connection, &["SET", shard, "no stream"]).await;
+    }
+    let page = "/monitoring/streams/orders/groups/orders/shards/1/messages";
+    for path in [page, "/monitoring/grafana/messages"] {
+        let answer = get(&server, path).await;
+        assert!(!answer.headers().contains_key("retry-after"), "{path}");
+        let (status, code, message) = support::refusal(answer).await;
+        assert_eq!(
+            (status, code.as_str()),
+            (503, "STORE_UNAVAILABLE"),
+            "{path}"
+        );
+        assert!(message.contains("orders:"), "{message}");
+    }
+}
+
+/// How many bytes a server has sent so far.
+async fn sent(connection: &mut MultiplexedConnection) -> usize {
+    let text: String = ask(connection, &["INFO", "stats"]).await;
+    let name = "total_net_output_bytes:";
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap().parse().unwrap()
+}
+
+/// However large records are: of each question only some megabytes are read.
+#[tokio::test]
+async fn large_records_come_in_pages_of_so_many_bytes_and_none_is_left_out() {
+    const MIB: usize = 1 << 20;
+    let (_redis, server, mut connection) = anew().await;
+    server.create("orders", 1).await;
+    let large = "x".repeat(200 << 10);
+    for number in 1..=60 {
+        let id = format!("{number}-1");
+        ask::<String>(&mut connection, &["XADD", "orders:0", &id, "x", &large]).await;
+    }
+    let larger = "y".repeat(MIB);
+    let words = ["XADD", "orders:0", "61-1", "a", "1", "y", &larger, "b", "2"];
+    ask::<String>(&mut connection, &words).await;
+    let path = "/monitoring/streams/orders/groups/orders/shards/0/messages?limit=1000";
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    while seen.len() < 100 {
+        let before = sent(&mut connection).await;
+        let answer = get(
+            &server,
+            &format!("{path}&direction=FORWARD&cursor={cursor}"),
+        )
+        .await;
+        assert!(sent(&mut connection).await - before < 6 * MIB);
+        let text = answer.text().await.unwrap();
+        assert!(text.len() < 5 * MIB, "{} bytes", text.len());
+        let page: protocol::MessagePage = serde_json::from_str(&text).unwrap();
+        seen.extend(page.records);
+        match page.next_cursor {
+            Some(next) => cursor = next,
+            None => break,
+        }
+    }
+    let ids: Vec<&str> = seen
+        .iter()
+        .map(|record| record.record_id.as_str())
+        .collect();
+    let expected: Vec<String> = (1..=61).map(|number| format!("{number}-1")).collect();
+    assert_eq!(ids, expected, "each once, and then the end");
+    assert_eq!(seen[0].fields[0].value.as_deref(), Some(large.as_str()));
+    let last: Vec<_> = seen[60]
+        .fields
+        .iter()
+        .map(|field| {
+            (
+                field.name.as_str(),
+                field.value.as_deref(),
+                field.value_bytes,
+            )
+        })
+        .collect();
+    let whole = [
+        ("a", Some("1"), 1),
+        ("y", None, MIB as u64),
+        ("b", Some("2"), 1),
+    ];
+    assert_eq!(last, whole);
+    for (fields, most) in [("true", 5 * MIB), ("false", MIB)] {
+        let before = sent(&mut connection).await;
+        let path = format!("/monitoring/grafana/messages?limit=1000&includeFields={fields}");
+        let text = get(&server, &path).await.text().await.unwrap();
+        assert!(sent(&mut connection).await - before < 12 * MIB);
+        assert!(text.len() < most, "{} bytes", text.len());
+        let rows: Vec<Value> = serde_json::from_str(&text).unwrap();
+        assert_eq!(rows[0]["recordId"], "61-1");
+        assert_eq!(rows[0]["fieldsJson"].is_string(), fields == "true");
+    }
+}
+
+/// As many as are asked for, whatever the step in which they are read, and the newest of all shards.
+#[tokio::test]
+async fn small_records_fill_the_page_that_is_asked_for() {
+    let (_redis, server, mut connection) = anew().await;
+    server.create("orders", 3).await;
+    for number in 1..=120 {
+        let shard = format!("orders:{}", number % 3);
+        add(&mut connection, &shard, &format!("{number}-1")).await;
+    }
+    for (limit, next) in [
+        (1, Some("120-1")),
+        (8, Some("99-1")),
+        (39, Some("6-1")),
+        (40, None),
+    ] {
+        let path = "/monitoring/streams/orders/groups/orders/shards/0/messages";
+        let answer = get(&server, &format!("{path}?limit={limit}")).await;
+        let page: protocol::MessagePage = answer.json().await.unwrap();
+        assert_eq!(page.records.len(), limit);
+        assert_eq!(page.next_cursor.as_deref(), next, "{limit}");
+    }
+    let newest = rows(&server, "messages?limit=100").await;
+    let ids: Vec<_> = newest.iter().map(|row| row["recordId"].clone()).collect();
+    let expected: Vec<_> = (21..=120)
+        .rev()
+        .map(|number| format!("{number}-1"))
+        .collect();
+    assert_eq!(ids, expected);
 }
 
 #[tokio::test]

@@ -352,6 +352,17 @@ async fn a_file_that_was_cut_or_changed_is_refused() {
             file.replace("\"streamPrefix\":\"orders\"", "\"streamPrefix\":\"others\""),
             "of group orders",
         ),
+        // All of it is looked at before the first is written.
+        (format!("{header}\n{group}\n"), "has no end"),
+        (format!("{header}\n{group} \n{end}\n"), "the digest is not"),
+        (
+            format!("{header}\n{group}\n{end}\n{end}\n"),
+            "after the end",
+        ),
+        (
+            format!("{header}\n{group}\n{group}\n{end}\n"),
+            "the digest is not",
+        ),
     ];
     for (file, expected) in wrong {
         let store = MemoryStore::new();
@@ -366,28 +377,25 @@ async fn a_file_that_was_cut_or_changed_is_refused() {
         let there = store.groups(&PageCursor::default()).await.unwrap();
         assert!(there.groups.is_empty(), "nothing was written: {expected}");
     }
-    // What is missing at the end shows at the end.
-    for (file, expected) in [
-        (format!("{header}\n{group}\n"), "has no end"),
-        (format!("{header}\n{group} \n{end}\n"), "the digest is not"),
-        (
-            format!("{header}\n{group}\n{end}\n{end}\n"),
-            "after the end",
-        ),
-    ] {
-        let server = Server::start().await;
-        let (status, code, message) = refusal(send(&server, &file, false).await).await;
-        assert_eq!(
-            (status, code.as_str()),
-            (400, "INVALID_REQUEST"),
-            "{message}"
-        );
-        assert!(message.contains(expected), "{message} | {expected}");
-        assert!(
-            message.contains("1 groups were restored before this"),
-            "{message}"
-        );
+}
+
+/// Also where there is something to lose.
+#[tokio::test]
+async fn a_forced_restore_of_a_file_that_was_cut_leaves_all_as_it_is() {
+    let server = Server::start().await;
+    for stream in ["a", "b"] {
+        server.create(stream, 2).await;
     }
+    let file = save(&server).await;
+    let before = save_groups(&file);
+    let cut: Vec<&str> = file.lines().take(3).collect();
+    let (status, _, message) = refusal(send(&server, &cut.join("\n"), true).await).await;
+    assert_eq!(status, 400, "{message}");
+    assert!(message.contains("has no end"), "{message}");
+    assert_eq!(save_groups(&save(&server).await), before);
+    let restored = restore(&server, &file, true).await.groups;
+    let names = restored.iter().map(|it| it.stream_prefix.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "b"]);
 }
 
 #[tokio::test]

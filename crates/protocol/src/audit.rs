@@ -125,7 +125,7 @@ pub const AUDIT_LIMIT_DEFAULT: u32 = 100;
 /// The most events of an answer, and the most that is kept in each place; the least is 1.
 pub const AUDIT_LIMIT_MAX: u32 = 1_000;
 
-/// The query for audit events: `?streamPrefix=&limit=`.
+/// The query for audit events: `?streamPrefix=&consumerGroup=&limit=`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
@@ -135,6 +135,10 @@ pub struct AuditQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", param(nullable = false))]
     pub stream_prefix: Option<String>,
+    /// Only those of this consumer group of the stream, which need not exist any more; absent: of all its groups that exist, and of the one named like it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    pub consumer_group: Option<String>,
     /// At most so many, 1 to [`AUDIT_LIMIT_MAX`]; absent: [`AUDIT_LIMIT_DEFAULT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", param(nullable = false))]

@@ -170,7 +170,7 @@ pub struct GrafanaAssignmentRow {
     pub revoking_owners: String,
 }
 
-/// One record.
+/// One record, or a shard of which none can be told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -183,11 +183,17 @@ pub struct GrafanaMessageRow {
     pub shard_index: u32,
     /// Key of its stream.
     pub stream_key: String,
-    /// Id of the record.
-    pub record_id: String,
+    /// Id of the record; null in the row of a shard that can't be read.
+    #[cfg_attr(feature = "openapi", schema(required))]
+    pub record_id: Option<String>,
     /// The time in that id.
-    pub record_time: IsoTimestamp,
+    #[cfg_attr(feature = "openapi", schema(required))]
+    pub record_time: Option<IsoTimestamp>,
     /// The fields as JSON text; null while values are masked.
     #[cfg_attr(feature = "openapi", schema(required))]
     pub fields_json: Option<String>,
+    /// Why the shard can't be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub problem: Option<String>,
 }

@@ -93,7 +93,7 @@ pub struct MessageRecord {
 pub struct MessageField {
     /// Its name; bytes that are no UTF-8 are replaced.
     pub name: String,
-    /// Its value, likewise; null while values are masked.
+    /// Its value, likewise; null where it is longer than 256 KiB, or than what is left of the 4 MiB that are read for a page.
     #[cfg_attr(feature = "openapi", schema(required))]
     pub value: Option<String>,
     /// How long the value is.

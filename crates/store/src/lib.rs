@@ -29,7 +29,9 @@ pub use limits::LockLimits;
 pub use memory::MemoryStore;
 #[cfg(feature = "testing")]
 pub use memory::SavedState;
-pub use messages::{EntryId, Message, MessagePage, MessageRange};
+pub use messages::{
+    EntryId, Message, MessageField, MessagePage, MessageRange, PAGE_BYTES, VALUE_BYTES,
+};
 pub use offsets::{GroupOffsets, StreamOffsets};
 pub use plane::{Life, Lives, PlaneError, Provision, Provisioned, Retire, Retirement, ShardPlane};
 pub use progress::{MemberProgress, ShardProgress};

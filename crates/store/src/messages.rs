@@ -1,8 +1,14 @@
-//! Pages of a shard's entries, for looking only.
+//! Pages of a shard's entries, for looking only. What is read for one is bounded in bytes: entries may be large.
 
 use std::fmt;
 
 use coordinator_core::numbers::ShardIndex;
+
+/// How many bytes of entries are read for one page, about: the last one may go beyond.
+pub const PAGE_BYTES: usize = 4 << 20;
+
+/// The longest value that is given.
+pub const VALUE_BYTES: usize = 256 << 10;
 
 /// The id of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +52,10 @@ pub struct MessageRange {
     pub after: Option<EntryId>,
     /// How many at most.
     pub limit: u32,
+    /// After how many bytes of entries, values that are not given included, no further one is read; one entry is always read.
+    pub max_bytes: usize,
+    /// Whether fields are wanted.
+    pub with_fields: bool,
 }
 
 /// An entry: its fields in their order; a name may occur twice.
@@ -53,15 +63,26 @@ pub struct MessageRange {
 pub struct Message {
     /// Its id.
     pub id: EntryId,
-    /// Its fields.
-    pub fields: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Its fields; none where they are not wanted.
+    pub fields: Vec<MessageField>,
 }
 
-/// Entries, in the order that was asked for.
+/// A field of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageField {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Its value; none where it is longer than [`VALUE_BYTES`], or than what is left of the page's bytes.
+    pub value: Option<Vec<u8>>,
+    /// How many bytes the value has.
+    pub value_bytes: u64,
+}
+
+/// Entries, in the order that was asked for: fewer than the limit where their bytes are used up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessagePage {
     /// The entries.
     pub messages: Vec<Message>,
-    /// Whether there are more behind the last one.
+    /// Whether there are more behind the last one, as far as one knows without having read them.
     pub has_more: bool,
 }

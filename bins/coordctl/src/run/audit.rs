@@ -11,6 +11,7 @@ pub(super) async fn run(session: &Session, args: AuditArgs) -> Result<(), Failur
     let query = AuditQuery {
         stream_prefix: args.stream,
         limit: args.limit,
+        ..AuditQuery::default()
     };
     let events = session.client.audit_events(&query).await?;
     session.answer(&events, show::audit::list)

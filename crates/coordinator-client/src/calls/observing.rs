@@ -14,7 +14,7 @@ use crate::transport::Call;
 /// for row in client.consumption("orders", "billing").await?.progress {
 ///     println!("{} acknowledged {:?} in {}", row.member_id, row.progress.last_acked_id, row.progress.stream_key);
 /// }
-/// let latest = AuditQuery { stream_prefix: Some("orders".to_owned()), limit: Some(10) };
+/// let latest = AuditQuery { stream_prefix: Some("orders".to_owned()), limit: Some(10), ..AuditQuery::default() };
 /// for event in client.audit_events(&latest).await?.events {
 ///     println!("{} {:?} {:?}", event.timestamp, event.action, event.outcome);
 /// }

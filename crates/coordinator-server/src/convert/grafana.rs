@@ -1,18 +1,20 @@
 //! Flat rows for dashboards, made of what the other views show. What is not known is null (cases C04, C25).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use coordinator_core::Group;
 use coordinator_core::names::MemberId;
 use coordinator_core::numbers::ShardIndex;
 use protocol::{
-    Assignments, GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaMessageRow,
-    GrafanaOption, GrafanaShardRow, IsoTimestamp, Offsets, ShardId, stream_key,
+    GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaMessageRow, GrafanaOption,
+    GrafanaShardRow, ShardOffsets, stream_key,
 };
 use serde_json::{Map, Value};
-use store::{EntryId, MemberProgress, Message};
+use store::{EntryId, MemberProgress, Message, MessageField, ShardProgress};
 
-use super::member::{assignments, members};
+use super::member::members;
+use super::offsets::{self, ShardRow, Totals};
+use super::owners::Owners;
 
 /// One choice of a variable.
 pub(crate) fn option(text: String, value: String) -> GrafanaOption {
@@ -20,7 +22,7 @@ pub(crate) fn option(text: String, value: String) -> GrafanaOption {
 }
 
 /// A group, with the sums of its streams where they are known.
-pub(crate) fn group_row(group: &Group, offsets: Option<&Offsets>) -> GrafanaGroupRow {
+pub(crate) fn group_row(group: &Group, totals: Option<Totals>) -> GrafanaGroupRow {
     let view = super::group::group(group);
     let sum = |counts: &BTreeMap<String, u32>| counts.values().sum::<u32>();
     let current = sum(&view.current_assignment_summary);
@@ -38,10 +40,10 @@ pub(crate) fn group_row(group: &Group, offsets: Option<&Offsets>) -> GrafanaGrou
         target_shards: target,
         assigned_shard_ratio: format!("{current} / {}", view.shard_count),
         revoking_shards: count(revoking.sum()),
-        total_stream_length: offsets.and_then(|offsets| offsets.total_stream_length),
-        total_pending_count: offsets.and_then(|offsets| offsets.total_pending_count),
-        total_lag: offsets.and_then(|offsets| offsets.total_lag),
-        total_memory_usage_bytes: offsets.and_then(|offsets| offsets.total_memory_usage_bytes),
+        total_stream_length: totals.and_then(|totals| totals.stream_length),
+        total_pending_count: totals.and_then(|totals| totals.pending),
+        total_lag: totals.and_then(|totals| totals.lag),
+        total_memory_usage_bytes: totals.and_then(|totals| totals.memory_bytes),
         stream_prefix: view.stream_prefix,
         consumer_group: view.consumer_group,
     }
@@ -72,37 +74,58 @@ pub(crate) fn member_rows(
     rows.collect()
 }
 
-/// The shards of a group, as they were looked at. Who last acknowledged what is the members' word.
+/// The shards of a group that are wanted, as they were looked at, at most `limit` of them. Who last acknowledged what is the members' word.
 pub(crate) fn shard_rows(
     group: &Group,
-    offsets: Offsets,
+    looked: Result<&[ShardRow], String>,
     progress: Option<&BTreeMap<MemberId, MemberProgress>>,
+    wanted: impl Fn(ShardIndex) -> bool,
+    limit: usize,
 ) -> Vec<GrafanaShardRow> {
-    let assignments = assignments(group);
-    let row = |shard: protocol::ShardOffsets| GrafanaShardRow {
-        stream_prefix: offsets.stream_prefix.clone(),
-        consumer_group: offsets.consumer_group.clone(),
+    let (current, target) = (Owners::current(group), Owners::target(group));
+    let acked = progress.map(last_acked_of_each).unwrap_or_default();
+    let id = &group.record().id;
+    let row = |shard: ShardIndex, found: ShardOffsets| GrafanaShardRow {
+        stream_prefix: id.stream.as_str().to_owned(),
+        consumer_group: id.group.as_str().to_owned(),
         shard_count: group.record().shard_count.get(),
-        shard_index: shard.shard_index,
-        shard_label: shard.stream_key.clone(),
-        stream_key: shard.stream_key,
-        redis_slot: shard.redis_slot,
-        redis_node_endpoint: shard.redis_node_endpoint,
-        stream_length: shard.stream_length,
-        last_record_id: shard.last_record_id,
-        last_generated_id: shard.last_generated_id,
-        group_last_delivered_id: shard.group_last_delivered_id,
-        consumer_last_acked_id: progress
-            .and_then(|progress| last_acked(progress, ShardIndex::new(shard.shard_index)))
-            .map(|id| id.to_string()),
-        pending_count: shard.pending_count,
-        lag: shard.lag,
-        memory_usage_bytes: shard.memory_usage_bytes,
-        target_owner_member_ids: owners(&assignments.target_assignment, shard.shard_index),
-        current_owner_member_ids: owners(&assignments.current_assignments, shard.shard_index),
-        problem: shard.problem,
+        shard_index: shard.get(),
+        shard_label: found.stream_key.clone(),
+        stream_key: found.stream_key,
+        redis_slot: found.redis_slot,
+        redis_node_endpoint: found.redis_node_endpoint,
+        stream_length: found.stream_length,
+        last_record_id: found.last_record_id,
+        last_generated_id: found.last_generated_id,
+        group_last_delivered_id: found.group_last_delivered_id,
+        consumer_last_acked_id: acked.get(&shard).map(ToString::to_string),
+        pending_count: found.pending_count,
+        lag: found.lag,
+        memory_usage_bytes: found.memory_usage_bytes,
+        target_owner_member_ids: target.joined(shard),
+        current_owner_member_ids: current.joined(shard),
+        problem: found.problem,
     };
-    offsets.shards.into_iter().map(row).collect()
+    match looked {
+        Ok(rows) => {
+            let wanted = rows.iter().filter(|(shard, _)| wanted(*shard)).take(limit);
+            let offsets = wanted.map(|(shard, found)| match found {
+                Ok(found) => row(*shard, offsets::row(group, *shard, found, &current)),
+                Err(error) => {
+                    let problem = error.to_string();
+                    let unknown = offsets::unknown_row(group, *shard, problem, &current);
+                    row(*shard, unknown)
+                }
+            });
+            offsets.collect()
+        }
+        Err(problem) => {
+            let streams = crate::engine::streams(group);
+            let wanted = streams.iter().filter(|shard| wanted(*shard)).take(limit);
+            let unknown = |shard| offsets::unknown_row(group, shard, problem.clone(), &current);
+            wanted.map(|shard| row(shard, unknown(shard))).collect()
+        }
+    }
 }
 
 /// The highest id that a member says it acknowledged in a shard.
@@ -112,36 +135,47 @@ pub(crate) fn last_acked(
 ) -> Option<EntryId> {
     let rows = progress.values().flat_map(|progress| &progress.shards);
     let of_shard = rows.filter(|row| row.shard == shard);
-    of_shard
-        .filter_map(|row| EntryId::parse(row.last_acked_id.as_deref()?))
-        .max()
+    of_shard.filter_map(acked).max()
 }
 
-/// Who owns which shard of a group.
-pub(crate) fn assignment_rows(group: &Group) -> Vec<GrafanaAssignmentRow> {
-    let Assignments {
-        target_assignment,
-        current_assignments,
-        revoke_progress,
-        ..
-    } = assignments(group);
+/// The same of every shard in which one was acknowledged.
+fn last_acked_of_each(
+    progress: &BTreeMap<MemberId, MemberProgress>,
+) -> HashMap<ShardIndex, EntryId> {
+    let mut last = HashMap::new();
+    for row in progress.values().flat_map(|progress| &progress.shards) {
+        if let Some(id) = acked(row) {
+            let known = last.entry(row.shard).or_insert(id);
+            *known = id.max(*known);
+        }
+    }
+    last
+}
+
+fn acked(row: &ShardProgress) -> Option<EntryId> {
+    EntryId::parse(row.last_acked_id.as_deref()?)
+}
+
+/// Who owns which shard of a group: of those that are wanted, at most `limit`.
+pub(crate) fn assignment_rows(
+    group: &Group,
+    wanted: impl Fn(ShardIndex) -> bool,
+    limit: usize,
+) -> Vec<GrafanaAssignmentRow> {
+    let (target, current) = (Owners::target(group), Owners::current(group));
+    let revoking = Owners::revoking(group);
     let id = &group.record().id;
     let row = |shard: ShardIndex| GrafanaAssignmentRow {
         stream_prefix: id.stream.as_str().to_owned(),
         consumer_group: id.group.as_str().to_owned(),
         shard_index: shard.get(),
-        target_owners: owners(&target_assignment, shard.get()),
-        current_owners: owners(&current_assignments, shard.get()),
-        revoking_owners: owners(&revoke_progress, shard.get()),
+        target_owners: target.joined(shard),
+        current_owners: current.joined(shard),
+        revoking_owners: revoking.joined(shard),
     };
-    crate::engine::streams(group).iter().map(row).collect()
-}
-
-fn owners(assignment: &BTreeMap<String, Vec<ShardId>>, shard: u32) -> String {
-    let owns = |shards: &Vec<ShardId>| shards.iter().any(|id| id.shard_index == shard);
-    let owners = assignment.iter().filter(|(_, shards)| owns(shards));
-    let names: Vec<&str> = owners.map(|(member, _)| member.as_str()).collect();
-    names.join(",")
+    let streams = crate::engine::streams(group);
+    let wanted = streams.iter().filter(|shard| wanted(*shard));
+    wanted.take(limit).map(row).collect()
 }
 
 /// A record, its fields only where they were asked for.
@@ -151,25 +185,42 @@ pub(crate) fn message_row(
     message: &Message,
     with_fields: bool,
 ) -> GrafanaMessageRow {
+    GrafanaMessageRow {
+        record_id: Some(message.id.to_string()),
+        record_time: Some(offsets::record_time(message.id)),
+        fields_json: with_fields.then(|| fields_json(&message.fields)),
+        problem: None,
+        ..broken_shard_row(group, shard, String::new())
+    }
+}
+
+/// A shard whose records can't be told, and why (case C04).
+pub(crate) fn broken_shard_row(
+    group: &Group,
+    shard: ShardIndex,
+    problem: String,
+) -> GrafanaMessageRow {
     let id = &group.record().id;
-    let ms = i64::try_from(message.id.ms).unwrap_or(i64::MAX);
     GrafanaMessageRow {
         stream_prefix: id.stream.as_str().to_owned(),
         consumer_group: id.group.as_str().to_owned(),
         shard_index: shard.get(),
         stream_key: stream_key(id.stream.as_str(), shard.get()),
-        record_id: message.id.to_string(),
-        record_time: IsoTimestamp::from_millis(ms),
-        fields_json: with_fields.then(|| fields_json(&message.fields)),
+        record_id: None,
+        record_time: None,
+        fields_json: None,
+        problem: Some(problem),
     }
 }
 
-/// Fields as one JSON object; a name that occurs twice has a list. Bytes that are no UTF-8 are replaced.
-fn fields_json(fields: &[(Vec<u8>, Vec<u8>)]) -> String {
+/// Fields as one JSON object; a name that occurs twice has a list. Bytes that are no UTF-8 are replaced, values that are too long are null.
+fn fields_json(fields: &[MessageField]) -> String {
     let mut object = Map::new();
-    for (name, value) in fields {
-        let name = String::from_utf8_lossy(name).into_owned();
-        let value = Value::String(String::from_utf8_lossy(value).into_owned());
+    for field in fields {
+        let name = String::from_utf8_lossy(&field.name).into_owned();
+        let value = field.value.as_deref().map_or(Value::Null, |value| {
+            Value::String(String::from_utf8_lossy(value).into_owned())
+        });
         match object.get_mut(&name) {
             None => {
                 object.insert(name, value);
@@ -191,11 +242,21 @@ mod tests {
 
     #[test]
     fn a_name_that_occurs_twice_loses_no_value() {
-        let fields = [("b", "1"), ("a", "2"), ("b", "3"), ("b", "\u{fe}")]
-            .map(|(name, value)| (name.into(), value.into()));
+        let field = |(name, value): (&str, Option<&str>)| MessageField {
+            name: name.into(),
+            value: value.map(Into::into),
+            value_bytes: 1,
+        };
+        let fields = [
+            ("b", Some("1")),
+            ("a", Some("2")),
+            ("b", None),
+            ("b", Some("\u{fe}")),
+        ];
+        let fields = fields.map(field);
         assert_eq!(
             fields_json(&fields),
-            "{\"a\":\"2\",\"b\":[\"1\",\"3\",\"þ\"]}"
+            "{\"a\":\"2\",\"b\":[\"1\",null,\"þ\"]}"
         );
         assert_eq!(fields_json(&[]), "{}");
     }

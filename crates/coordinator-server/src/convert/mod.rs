@@ -7,6 +7,7 @@ mod heartbeat;
 mod member;
 mod migration;
 mod offsets;
+mod owners;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,13 +21,14 @@ use protocol::{IsoTimestamp, ShardId};
 
 pub(crate) use consumption::consumption;
 pub(crate) use grafana::{
-    assignment_rows, group_row, last_acked, member_rows, message_row, option, shard_rows,
+    assignment_rows, broken_shard_row, group_row, last_acked, member_rows, message_row, option,
+    shard_rows,
 };
 pub(crate) use group::{group, group_changed, routing};
 pub(crate) use heartbeat::{request, response, retry_response};
 pub(crate) use member::{assignments, members};
 pub(crate) use migration::{migration_of, migrations, nothing_to_change};
-pub(crate) use offsets::{messages, offsets, unknown_offsets};
+pub(crate) use offsets::{ShardRow, Totals, messages, offsets};
 
 /// A name of the wire that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

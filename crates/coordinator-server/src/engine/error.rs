@@ -1,5 +1,6 @@
 //! Why the engine refuses or fails. How that is said over HTTP is not known here.
 
+use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardCount;
 use coordinator_core::step::Rejection;
 use store::{CommitError, PlaneError, StoreError};
@@ -34,12 +35,34 @@ pub(crate) enum EngineError {
     Terminating,
     #[error("this coordinator has no Redis of shard streams: it can't tell what is in them")]
     NoPlane,
+    /// Shard streams could not be made, or taken away.
     #[error(transparent)]
     Plane(#[from] PlaneError),
+    /// Shard streams could not be looked at. Nothing was to be made.
+    #[error(transparent)]
+    Unread(PlaneError),
+    /// A change of the shard count is recorded, and goes on, though this call did not come to its end.
+    #[error(
+        "{source}. The change is recorded as {resharding} and goes on by itself once it can; ask for the same count again to wait for it, or take it back"
+    )]
+    Begun {
+        resharding: ReshardingId,
+        source: Box<Self>,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the task of the group ended before it answered; repeat the request")]
     Interrupted,
+}
+
+impl EngineError {
+    /// The same, where a change is recorded by then.
+    pub(super) fn after_begin_of(self, resharding: &ReshardingId) -> Self {
+        Self::Begun {
+            resharding: resharding.clone(),
+            source: Box::new(self),
+        }
+    }
 }
 
 impl From<CommitError> for EngineError {

@@ -64,9 +64,13 @@ impl Engine {
         if let Some(id) = &resharding {
             tracing::info!(%stream, resharding = %id, from = %first.record.shard_count, to = %target, "the shard count is changed");
             let gone_on = self.go_on_until_active(stream, id).await;
-            gone_on.map_err(in_the_way)?;
+            gone_on.map_err(|error| in_the_way(error).after_begin_of(id))?;
         }
-        let records = self.records_of_stream(stream).await?;
+        let records = self.records_of_stream(stream).await;
+        let records = records.map_err(|error| match &resharding {
+            Some(id) => error.after_begin_of(id),
+            None => error,
+        })?;
         Ok(Scaled {
             resharding,
             records,

@@ -25,7 +25,8 @@ impl Engine {
         range: &MessageRange,
     ) -> Result<MessagePage, EngineError> {
         let plane = self.plane()?;
-        Ok(plane.messages(&group.record().id.stream, range).await?)
+        let page = plane.messages(&group.record().id.stream, range).await;
+        page.map_err(EngineError::Unread)
     }
 
     /// Whether a shard has a stream.

@@ -85,6 +85,18 @@ impl Engine {
         }))
     }
 
+    /// Whether a text is the record of a group, as far as that shows without the store.
+    ///
+    /// # Errors
+    /// [`RestoreError::Unusable`] says why not.
+    pub(crate) fn check_restorable(
+        id: &GroupId,
+        text: &str,
+        revision: StoreRevision,
+    ) -> Result<(), RestoreError> {
+        decode(id, text, revision).map(drop)
+    }
+
     /// Puts a record back. Goes on once begun, even if nobody waits for it any more.
     pub(crate) async fn restore(
         &self,

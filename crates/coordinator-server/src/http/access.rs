@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use protocol::{ErrorCode, Role};
 
 use super::audit::note_caller;
-use super::limit::Key;
-use super::table::{self, Access, Row};
+use super::limit::{Key, Of};
+use super::table::{self, Access, Counted, Row};
 use super::{ApiError, App};
 use crate::auth::{AuthError, Principal};
 
@@ -56,8 +56,8 @@ async fn admit(app: &App, parts: &mut Parts) -> Result<Admitted, ApiError> {
         Some(role) => Some(demand(parts, app, role).await?),
         None => None,
     };
-    if let Some(principal) = principal.as_ref().filter(|_| row.is_change()) {
-        let key = key(parts, app, principal).await;
+    if let (Some(principal), Some(counted)) = (&principal, row.counted) {
+        let key = key(parts, app, principal, counted).await;
         app.changes().check(key)?;
     }
     Ok(Admitted { row, principal })
@@ -88,18 +88,27 @@ async fn demand(parts: &Parts, app: &App, role: Role) -> Result<Principal, ApiEr
     Err(ApiError::new(ErrorCode::Forbidden, message))
 }
 
-/// Whose changes of what are counted together. What the path does not name is the stream's own group.
-async fn key(parts: &mut Parts, app: &App, principal: &Principal) -> Key {
+/// Whose changes of what are counted together. The group that is named like its stream is counted with the stream, by whichever path.
+async fn key(parts: &mut Parts, app: &App, principal: &Principal, counted: Counted) -> Key {
     let names = RawPathParams::from_request_parts(parts, app).await.ok();
     let named = |name: &str| {
         let mut names = names.iter().flatten();
-        names.find(|(key, _)| *key == name).map(|(_, value)| value)
+        let found = names.find(|(key, _)| *key == name);
+        found.map(|(_, value)| value.to_owned()).unwrap_or_default()
     };
-    let stream = named("stream").unwrap_or_default();
     Key {
         principal: principal.username.clone(),
-        stream: stream.to_owned(),
-        group: named("group").unwrap_or(stream).to_owned(),
+        of: match counted {
+            Counted::Fleet => Of::Fleet,
+            Counted::Stream => Of::Stream(named("stream")),
+            Counted::Group => {
+                let (stream, group) = (named("stream"), named("group"));
+                match stream == group {
+                    true => Of::Stream(stream),
+                    false => Of::Group(stream, group),
+                }
+            }
+        },
     }
 }
 

@@ -21,6 +21,7 @@ use super::contract::{Answer, Contract};
 use super::router::Routes;
 use super::table::{Access, Row, TABLE, row_of};
 use super::{App, Peer, openapi, router};
+use crate::audit::Auditor;
 use crate::auth::{PasswordHash, User};
 use crate::config::ServerConfig;
 use crate::engine::{Deps, Engine};
@@ -49,7 +50,8 @@ fn app(authenticate_members: bool) -> App {
         config.resharding_times(),
         config.watching_times(),
     );
-    App::new(engine, Arc::new(config))
+    let auditor = Arc::new(Auditor::new(engine.audit()));
+    App::new(engine, Arc::new(config), auditor)
 }
 
 /// A path that the route leads to, whatever it names.
@@ -172,6 +174,7 @@ async fn every_row_asks_for_credentials_where_it_demands_a_role() {
         method,
         path,
         access,
+        ..
     } in TABLE
     {
         let response = ask(&router, method, path, None).await;
@@ -201,6 +204,7 @@ async fn every_row_lets_in_who_has_the_role_and_nobody_else() {
         method,
         path,
         access,
+        ..
     } in TABLE
     {
         let needed = match access {
@@ -240,12 +244,14 @@ async fn members_are_asked_for_nothing_unless_that_is_configured() {
 
 #[test]
 fn reads_are_for_readers_changes_for_writers() {
-    for Row {
-        method,
-        path,
-        access,
-    } in TABLE
-    {
+    for row in TABLE {
+        let (method, path, access) = (&row.method, row.path, &row.access);
+        let is_change = *method != Method::GET && matches!(access, Access::Role(_));
+        assert_eq!(
+            row.is_change(),
+            is_change,
+            "{method} {path}: limited in its rate"
+        );
         let is_api = path.starts_with("/coord/v1/")
             && !path.contains("/auth/")
             && !path.ends_with("/openapi.json");

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{Extensions, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use coordinator_core::step::Rejection;
 use protocol::{ErrorBody, ErrorCode};
 use store::{PlaneError, StoreError};
 
+use super::audit::Resharding;
 use crate::auth::AuthError;
 use crate::convert::BadName;
 use crate::engine::EngineError;
@@ -25,6 +26,8 @@ pub(crate) struct ApiError {
     /// Whether the same request may succeed later without anybody's doing.
     passes_by_itself: bool,
     retry_after: Duration,
+    /// The change of the shard count that goes on all the same.
+    resharding: Option<Resharding>,
 }
 
 impl ApiError {
@@ -34,6 +37,7 @@ impl ApiError {
             message: message.into(),
             passes_by_itself: true,
             retry_after: RETRY_AFTER_FAILURE,
+            resharding: None,
         }
     }
 
@@ -53,6 +57,14 @@ impl ApiError {
         }
     }
 
+    /// The same, of a change of the shard count that goes on all the same.
+    pub(crate) fn of_change(self, resharding: impl Into<String>) -> Self {
+        Self {
+            resharding: Some(Resharding(resharding.into())),
+            ..self
+        }
+    }
+
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidRequest, message)
     }
@@ -65,6 +77,10 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = self.status();
+        let mut of_change = Extensions::new();
+        if let Some(resharding) = self.resharding {
+            of_change.insert(resharding);
+        }
         let mut response = (status, Json(ErrorBody::new(self.code, self.message))).into_response();
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
@@ -83,6 +99,7 @@ impl IntoResponse for ApiError {
             let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
+        response.extensions_mut().extend(of_change);
         response
     }
 }
@@ -93,66 +110,71 @@ impl From<EngineError> for ApiError {
         if let Some(cause) = std::error::Error::source(&error) {
             tracing::debug!(%error, %cause, "a request failed");
         }
-        let message = error.to_string();
-        let passes_by_itself = !matches!(
-            error,
-            EngineError::NoPlane
-                | EngineError::Store(StoreError::Refused { .. } | StoreError::Corrupt { .. })
-                | EngineError::Plane(
-                    PlaneError::Failed {
-                        retryable: false,
-                        ..
-                    } | PlaneError::NotProvided { .. }
-                )
-        );
-        let code = match error {
-            EngineError::GroupNotFound => ErrorCode::GroupNotFound,
-            EngineError::StreamNotFound => ErrorCode::StreamNotFound,
-            EngineError::GroupExists => ErrorCode::GroupAlreadyExists,
-            EngineError::StreamExists { .. } => ErrorCode::StreamPrefixAlreadyExists,
-            EngineError::OtherShardCount { .. } => ErrorCode::InvalidRequest,
-            EngineError::Rejected(Rejection::GroupHasActiveMembers { .. }) => {
-                ErrorCode::GroupHasActiveMembers
-            }
-            EngineError::Rejected(Rejection::ActiveMigration { .. }) => {
-                ErrorCode::ActiveMigrationExists
-            }
-            EngineError::Rejected(Rejection::UnknownMigration { .. }) => {
-                ErrorCode::MigrationNotFound
-            }
-            EngineError::Rejected(Rejection::RollbackNotAllowed { .. }) => {
-                ErrorCode::RollbackNotAllowed
-            }
-            EngineError::Rejected(Rejection::MetadataSyncInProgress) => {
-                ErrorCode::MetadataSyncInProgress
-            }
-            EngineError::Conflict | EngineError::Unfinished { .. } => {
-                ErrorCode::StateVersionConflict
-            }
-            EngineError::Terminating | EngineError::Interrupted => {
-                ErrorCode::CoordinatorTerminating
-            }
-            EngineError::NoPlane => ErrorCode::RedisNotConfigured,
-            EngineError::Plane(PlaneError::ForeignKeys { .. }) => {
-                ErrorCode::StreamPrefixAlreadyExists
-            }
-            EngineError::Plane(
-                PlaneError::Failed { .. }
-                | PlaneError::NotProvided { .. }
-                | PlaneError::OtherLife { .. },
-            ) => ErrorCode::RedisStreamProvisioningFailed,
-            EngineError::Store(StoreError::Locked { .. }) => {
-                ErrorCode::CoordinatorStateMutexUnavailable
-            }
-            EngineError::Store(StoreError::Corrupt { .. }) => ErrorCode::MetadataCorrupt,
-            EngineError::Store(StoreError::Unavailable { .. } | StoreError::Refused { .. }) => {
-                ErrorCode::StoreUnavailable
-            }
+        let told = Self::new(code(&error), error.to_string());
+        let told = Self {
+            passes_by_itself: passes_by_itself(&error),
+            ..told
         };
-        Self {
-            passes_by_itself,
-            ..Self::new(code, message)
+        match error {
+            EngineError::Begun { resharding, .. } => told.of_change(resharding.as_str()),
+            _ => told,
         }
+    }
+}
+
+fn passes_by_itself(error: &EngineError) -> bool {
+    match error {
+        EngineError::Begun { source, .. } => passes_by_itself(source),
+        EngineError::Plane(error) | EngineError::Unread(error) => !matches!(
+            error,
+            PlaneError::Failed {
+                retryable: false,
+                ..
+            } | PlaneError::NotProvided { .. }
+        ),
+        EngineError::Store(error) => !matches!(
+            error,
+            StoreError::Refused { .. } | StoreError::Corrupt { .. }
+        ),
+        EngineError::NoPlane => false,
+        _ => true,
+    }
+}
+
+fn code(error: &EngineError) -> ErrorCode {
+    match error {
+        EngineError::Begun { source, .. } => code(source),
+        EngineError::GroupNotFound => ErrorCode::GroupNotFound,
+        EngineError::StreamNotFound => ErrorCode::StreamNotFound,
+        EngineError::GroupExists => ErrorCode::GroupAlreadyExists,
+        EngineError::StreamExists { .. } => ErrorCode::StreamPrefixAlreadyExists,
+        EngineError::OtherShardCount { .. } => ErrorCode::InvalidRequest,
+        EngineError::Rejected(rejection) => code_of_rejection(rejection),
+        EngineError::Conflict | EngineError::Unfinished { .. } => ErrorCode::StateVersionConflict,
+        EngineError::Terminating | EngineError::Interrupted => ErrorCode::CoordinatorTerminating,
+        EngineError::NoPlane => ErrorCode::RedisNotConfigured,
+        EngineError::Plane(PlaneError::ForeignKeys { .. }) => ErrorCode::StreamPrefixAlreadyExists,
+        EngineError::Plane(
+            PlaneError::Failed { .. }
+            | PlaneError::NotProvided { .. }
+            | PlaneError::OtherLife { .. },
+        ) => ErrorCode::RedisStreamProvisioningFailed,
+        EngineError::Store(StoreError::Locked { .. }) => {
+            ErrorCode::CoordinatorStateMutexUnavailable
+        }
+        EngineError::Store(StoreError::Corrupt { .. }) => ErrorCode::MetadataCorrupt,
+        EngineError::Store(StoreError::Unavailable { .. } | StoreError::Refused { .. })
+        | EngineError::Unread(_) => ErrorCode::StoreUnavailable,
+    }
+}
+
+const fn code_of_rejection(rejection: &Rejection) -> ErrorCode {
+    match rejection {
+        Rejection::GroupHasActiveMembers { .. } => ErrorCode::GroupHasActiveMembers,
+        Rejection::ActiveMigration { .. } => ErrorCode::ActiveMigrationExists,
+        Rejection::UnknownMigration { .. } => ErrorCode::MigrationNotFound,
+        Rejection::RollbackNotAllowed { .. } => ErrorCode::RollbackNotAllowed,
+        Rejection::MetadataSyncInProgress => ErrorCode::MetadataSyncInProgress,
     }
 }
 

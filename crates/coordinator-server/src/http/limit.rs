@@ -1,6 +1,7 @@
-//! How often one principal may change one group. Heartbeats and reads are not counted.
+//! How often one principal may change the same. What is the same is said in the table of access. Heartbeats and reads are not counted.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use protocol::ErrorCode;
 use super::ApiError;
 use crate::config::ChangeRate;
 
-/// How many principals and groups are told apart; what is beyond shares one allowance.
+/// How many principals, with what they change, are told apart; what is beyond shares one allowance.
 const KEYS: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -17,8 +18,28 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) principal: String,
-    pub(super) stream: String,
-    pub(super) group: String,
+    pub(super) of: Of,
+}
+
+/// What is changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Of {
+    /// A group of a stream.
+    Group(String, String),
+    /// A stream with all its groups.
+    Stream(String),
+    /// Everything.
+    Fleet,
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(stream, group) => write!(f, "group {group} of {stream}"),
+            Self::Stream(stream) => write!(f, "stream {stream}"),
+            Self::Fleet => f.write_str("all groups"),
+        }
+    }
 }
 
 /// The allowances of everybody.
@@ -58,10 +79,7 @@ impl ChangeLimit {
 
     /// Takes one change from an allowance, or says when there is one again.
     pub(super) fn check(&self, key: Key) -> Result<(), ApiError> {
-        let message = format!(
-            "{} changes {} of {} too often",
-            key.principal, key.group, key.stream
-        );
+        let message = format!("{} changes {} too often", key.principal, key.of);
         self.take(key, Instant::now())
             .map_err(|wait| ApiError::new(ErrorCode::RateLimitExceeded, message).retry_after(wait))
     }
@@ -96,8 +114,7 @@ mod tests {
     fn key(principal: &str, group: &str) -> Key {
         Key {
             principal: principal.to_owned(),
-            stream: "orders".to_owned(),
-            group: group.to_owned(),
+            of: Of::Group("orders".to_owned(), group.to_owned()),
         }
     }
 

@@ -24,6 +24,7 @@ mod contract;
 use std::sync::Arc;
 
 use axum::Router;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Auditor;
 use crate::auth::Authenticator;
@@ -45,22 +46,28 @@ struct Parts {
     config: Arc<ServerConfig>,
     authenticator: Authenticator,
     changes: ChangeLimit,
-    auditor: Auditor,
+    auditor: Arc<Auditor>,
+    /// The right to read records.
+    records: Semaphore,
 }
 
+/// How many pages of records are read at once, for all who ask: each may have some megabytes.
+const PAGES_AT_ONCE: usize = 8;
+
 /// The router of a coordinator.
-pub(crate) fn app(engine: Engine, config: Arc<ServerConfig>) -> Router {
-    router::router(&App::new(engine, config)).into_router()
+pub(crate) fn app(engine: Engine, config: Arc<ServerConfig>, auditor: Arc<Auditor>) -> Router {
+    router::router(&App::new(engine, config, auditor)).into_router()
 }
 
 impl App {
-    fn new(engine: Engine, config: Arc<ServerConfig>) -> Self {
+    fn new(engine: Engine, config: Arc<ServerConfig>, auditor: Arc<Auditor>) -> Self {
         Self(Arc::new(Parts {
-            auditor: Auditor::new(engine.audit()),
+            auditor,
             engine,
             authenticator: Authenticator::new(&config),
             changes: ChangeLimit::new(config.change_rate),
             config,
+            records: Semaphore::new(PAGES_AT_ONCE),
         }))
     }
 
@@ -78,6 +85,12 @@ impl App {
 
     fn auditor(&self) -> &Auditor {
         &self.0.auditor
+    }
+
+    /// The right to read a page of records; waits for its turn.
+    async fn room_for_records(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes it: there is a right to be had in the end.
+        self.0.records.acquire().await.ok()
     }
 
     fn authenticator(&self) -> &Authenticator {

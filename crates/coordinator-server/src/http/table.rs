@@ -1,4 +1,4 @@
-//! Who may ask what: each method of each route, and the role that it demands. What a route does is not said here.
+//! Who may ask what: each method of each route, the role that it demands, and with what it is counted. What a route does is not said here.
 
 use axum::http::Method;
 use protocol::Role;
@@ -14,6 +14,17 @@ pub(super) enum Access {
     Role(Role),
 }
 
+/// What changes by people are counted together, so that nobody changes it too often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// Those of one group.
+    Group,
+    /// Those of a whole stream.
+    Stream,
+    /// Those of everything there is.
+    Fleet,
+}
+
 /// One method of one route.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -21,12 +32,14 @@ pub(super) struct Row {
     /// As the router has it, names of path parameters included.
     pub(super) path: &'static str,
     pub(super) access: Access,
+    /// Of a change asked for by people: with what it is counted. Heartbeats and reads are not counted.
+    pub(super) counted: Option<Counted>,
 }
 
 impl Row {
     /// Whether it is a change asked for by people: limited in its rate.
-    pub(super) fn is_change(&self) -> bool {
-        self.access == WRITE
+    pub(super) const fn is_change(&self) -> bool {
+        self.counted.is_some()
     }
 }
 
@@ -41,6 +54,16 @@ const fn row(method: Method, path: &'static str, access: Access) -> Row {
         method,
         path,
         access,
+        counted: None,
+    }
+}
+
+const fn change(method: Method, path: &'static str, access: Access, counted: Counted) -> Row {
+    Row {
+        method,
+        path,
+        access,
+        counted: Some(counted),
     }
 }
 
@@ -56,15 +79,15 @@ pub(super) const TABLE: &[Row] = &[
     row(Method::GET, "/coord/v1/openapi.json", OPEN),
     row(Method::POST, "/coord/v1/auth/login", OPEN),
     row(Method::GET, "/coord/v1/admin/snapshot", ADMIN),
-    row(Method::POST, "/coord/v1/admin/snapshot/restore", ADMIN),
-    row(Method::POST, "/coord/v1/streams/{stream}", WRITE),
-    row(Method::POST, "/coord/v1/streams/{stream}/scale", WRITE),
-    row(Method::POST, "/coord/v1/streams/{stream}/groups/{group}", WRITE),
+    change(Method::POST, "/coord/v1/admin/snapshot/restore", ADMIN, Counted::Fleet),
+    change(Method::POST, "/coord/v1/streams/{stream}", WRITE, Counted::Stream),
+    change(Method::POST, "/coord/v1/streams/{stream}/scale", WRITE, Counted::Stream),
+    change(Method::POST, "/coord/v1/streams/{stream}/groups/{group}", WRITE, Counted::Group),
     row(Method::GET, "/coord/v1/streams/{stream}/groups/{group}", READ),
-    row(Method::DELETE, "/coord/v1/streams/{stream}/groups/{group}", WRITE),
-    row(Method::POST, "/coord/v1/streams/{stream}/groups/{group}/scale", WRITE),
+    change(Method::DELETE, "/coord/v1/streams/{stream}/groups/{group}", WRITE, Counted::Group),
+    change(Method::POST, "/coord/v1/streams/{stream}/groups/{group}/scale", WRITE, Counted::Stream),
     row(Method::GET, "/coord/v1/streams/{stream}/groups/{group}/migrations/{id}", READ),
-    row(Method::POST, "/coord/v1/streams/{stream}/groups/{group}/migrations/{id}/rollback", WRITE),
+    change(Method::POST, "/coord/v1/streams/{stream}/groups/{group}/migrations/{id}/rollback", WRITE, Counted::Stream),
     row(Method::GET, "/coord/v1/streams/{stream}/groups/{group}/producer-routing", READ),
     row(Method::POST, "/coord/v1/streams/{stream}/groups/{group}/members/{member}/heartbeat", MEMBER),
     row(Method::GET, "/coord/v1/streams/{stream}/groups/{group}/watch", MEMBER),

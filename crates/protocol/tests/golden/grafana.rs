@@ -34,6 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "grafana-messages.full",
             vec![message(Some(r#"{"id":"o-1"}"#))],
         ),
+        exact("grafana-messages.broken", vec![unread_shard()]),
     ]
 }
 
@@ -160,8 +161,18 @@ fn message(fields_json: Option<&str>) -> GrafanaMessageRow {
         consumer_group: "billing".to_owned(),
         shard_index: 0,
         stream_key: "orders:0".to_owned(),
-        record_id: "1769854530123-0".to_owned(),
-        record_time: AT,
+        record_id: Some("1769854530123-0".to_owned()),
+        record_time: Some(AT),
         fields_json: fields_json.map(str::to_owned),
+        problem: None,
+    }
+}
+
+fn unread_shard() -> GrafanaMessageRow {
+    GrafanaMessageRow {
+        record_id: None,
+        record_time: None,
+        problem: Some("shard streams: orders:0: Redis does not answer".to_owned()),
+        ..message(None)
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
 use protocol::{AuditEvent, AuditOutcome, RestoredGroup};
@@ -18,8 +17,6 @@ use crate::convert;
 const ASKER: usize = 256;
 /// The longest `reason` that is told of.
 const REASON: usize = 1_024;
-/// The largest answer that is looked into.
-const ANSWER: usize = 1 << 24;
 /// What of a body is told of. Nothing else: nobody knows what somebody puts in there.
 const SUMMARY: [&str; 4] = [
     "initialShardCount",
@@ -28,34 +25,25 @@ const SUMMARY: [&str; 4] = [
     "force",
 ];
 
+/// The change of the shard count that a request began, or found, as an answer says it: in an extension, which nobody outside sees.
+#[derive(Clone, Debug)]
+pub(in crate::http) struct Resharding(pub(in crate::http) String);
+
 /// What was answered.
 pub(super) struct Answered {
     status: StatusCode,
     took: Duration,
-    /// The change that a request to scale began, or found.
     resharding_id: Option<String>,
 }
 
 impl Answered {
-    /// Looks at an answer, and gives it back.
-    pub(super) async fn of(response: Response, took: Duration) -> (Self, Response) {
-        let status = response.status();
-        let of = |resharding_id| Self {
-            status,
+    pub(super) fn of(response: &Response, took: Duration) -> Self {
+        let change = response.extensions().get::<Resharding>();
+        Self {
+            status: response.status(),
             took,
-            resharding_id,
-        };
-        if status != StatusCode::ACCEPTED {
-            return (of(None), response);
+            resharding_id: change.map(|Resharding(id)| id.clone()),
         }
-        let (parts, body) = response.into_parts();
-        // Answers are written whole: this waits for nothing.
-        let body = axum::body::to_bytes(body, ANSWER).await.unwrap_or_default();
-        let resharding_id = resharding_of(&body);
-        (
-            of(resharding_id),
-            Response::from_parts(parts, Body::from(body)),
-        )
     }
 
     /// Whether it did not come to what was asked for.
@@ -72,13 +60,6 @@ impl Answered {
             AuditOutcome::Failed
         }
     }
-}
-
-fn resharding_of(body: &[u8]) -> Option<String> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    let of_stream = answer.pointer("/migrations/0/reshardingId");
-    let found = answer.get("reshardingId").or(of_stream)?.as_str()?;
-    Some(found.to_owned())
 }
 
 /// The event of a mutation.

@@ -16,11 +16,13 @@ use axum::response::{IntoResponse, Response};
 use protocol::{AuditAction, ErrorCode};
 
 use super::{ApiError, App};
+use crate::audit::Owed;
 use crate::{convert, metrics};
 use asked::Asked;
 use caller::Caller;
 pub(super) use caller::note_caller;
 use event::Answered;
+pub(super) use event::Resharding;
 use futures_util::{StreamExt, stream};
 use put_back::PutBack;
 pub(super) use put_back::note_put_back;
@@ -33,8 +35,9 @@ pub(super) async fn audit(State(app): State<App>, request: Request, next: Next) 
     let Some(action) = action(&request) else {
         return next.run(request).await;
     };
-    // Whoever asked may go away meanwhile: what was begun is finished and written down all the same.
-    let carried_out = tokio::spawn(carry_out(app, action, request, next));
+    // Whoever asked may go away meanwhile: what was begun is finished and written down all the same, and the end of the process waits for it.
+    let owed = app.auditor().owe();
+    let carried_out = tokio::spawn(carry_out(app, owed, action, request, next));
     carried_out.await.unwrap_or_else(|error| {
         tracing::error!(%error, "a mutation failed");
         let message = "the coordinator failed; its log says more";
@@ -42,7 +45,13 @@ pub(super) async fn audit(State(app): State<App>, request: Request, next: Next) 
     })
 }
 
-async fn carry_out(app: App, action: AuditAction, request: Request, next: Next) -> Response {
+async fn carry_out(
+    app: App,
+    owed: Owed,
+    action: AuditAction,
+    request: Request,
+    next: Next,
+) -> Response {
     let started = Instant::now();
     let (mut parts, body) = request.into_parts();
     let asked = Asked::read(&mut parts, action).await;
@@ -55,18 +64,21 @@ async fn carry_out(app: App, action: AuditAction, request: Request, next: Next) 
     let response = next.run(request).await;
     let took = started.elapsed();
     seen.read_rest(app.config().limits.body_bytes).await;
-    let (answered, response) = Answered::of(response, took).await;
+    let answered = Answered::of(&response, took);
     let principal = caller.known();
     if matches!(action, AuditAction::ScaleStream | AuditAction::ScaleGroup) && principal.is_some() {
         metrics::scale_request(answered.is_refused());
     }
     let coordinator = &app.config().coordinator_id;
     let event = event::event(coordinator, &asked, principal, &seen, &answered);
-    app.auditor().keep(&event, asked.group()).await;
-    let of_groups = put_back.groups().iter().map(async |group| {
+    let groups = put_back.groups().iter();
+    // All are owed from here on, also those that have to wait for their turn.
+    let groups: Vec<_> = groups.map(|group| (app.auditor().owe(), group)).collect();
+    app.auditor().keep(owed, &event, asked.group()).await;
+    let of_groups = groups.into_iter().map(async |(owed, group)| {
         let id = convert::group_id(&group.stream_prefix, &group.consumer_group).ok();
         let event = event::of_put_back(&event, group);
-        app.auditor().keep(&event, id).await;
+        app.auditor().keep(owed, &event, id).await;
     });
     stream::iter(of_groups)
         .for_each_concurrent(AT_ONCE, |telling| telling)

@@ -3,6 +3,7 @@
 mod lines;
 mod restore;
 mod save;
+mod spool;
 
 pub(in crate::http) use restore::restore;
 pub(in crate::http) use save::save;

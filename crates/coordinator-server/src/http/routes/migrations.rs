@@ -1,25 +1,33 @@
 //! Changes of the shard count: asked for, looked at, taken back.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
+use coordinator_core::names::ReshardingId;
 use coordinator_core::numbers::ShardCount;
-use protocol::{ErrorCode, Migration, Migrations, RollbackRequest, ScaleRequest, StreamScaled};
+use protocol::{
+    ErrorCode, Migration, Migrations, NOOP_RESHARDING_ID, RollbackRequest, ScaleRequest,
+    StreamScaled,
+};
 
 use crate::config::MAX_STREAM_SHARDS;
 use crate::convert;
 use crate::engine::Scaled;
 use crate::http::access::{Reader, Writer};
+use crate::http::audit::Resharding;
 use crate::http::body::Decoded;
 use crate::http::path::{GroupPath, MigrationPath, StreamPath};
 use crate::http::{ApiError, App};
+
+/// What is answered to a change that was taken on, and which one it is.
+type Accepted<T> = (StatusCode, Extension<Resharding>, Json<T>);
 
 pub(in crate::http) async fn scale_stream(
     State(app): State<App>,
     _: Writer,
     StreamPath(stream): StreamPath,
     Decoded(request): Decoded<ScaleRequest>,
-) -> Result<(StatusCode, Json<StreamScaled>), ApiError> {
+) -> Result<Accepted<StreamScaled>, ApiError> {
     let target = target(&request)?;
     let scaled = app.engine().scale(&stream, target).await?;
     let groups = scaled.records.iter();
@@ -32,7 +40,11 @@ pub(in crate::http) async fn scale_stream(
             .collect(),
         migrations: groups.map(|record| change(&scaled, record)).collect(),
     };
-    Ok((StatusCode::ACCEPTED, Json(answer)))
+    Ok((
+        StatusCode::ACCEPTED,
+        Extension(id_of(&scaled)),
+        Json(answer),
+    ))
 }
 
 pub(in crate::http) async fn scale_group(
@@ -40,7 +52,7 @@ pub(in crate::http) async fn scale_group(
     _: Writer,
     GroupPath(group): GroupPath,
     Decoded(request): Decoded<ScaleRequest>,
-) -> Result<(StatusCode, Json<Migration>), ApiError> {
+) -> Result<Accepted<Migration>, ApiError> {
     let target = target(&request)?;
     // The answer speaks of this group: it must be there.
     app.engine().ready_group(&group).await?;
@@ -51,8 +63,14 @@ pub(in crate::http) async fn scale_group(
             ErrorCode::GroupNotFound,
             "the consumer group was deleted meanwhile",
         )
+        .of_change(id_of(&scaled).0)
     })?;
-    Ok((StatusCode::ACCEPTED, Json(change(&scaled, record))))
+    let change = change(&scaled, record);
+    Ok((
+        StatusCode::ACCEPTED,
+        Extension(id_of(&scaled)),
+        Json(change),
+    ))
 }
 
 pub(in crate::http) async fn list(
@@ -93,6 +111,14 @@ pub(in crate::http) async fn roll_back(
         )
     })?;
     Ok((StatusCode::ACCEPTED, Json(change)))
+}
+
+fn id_of(scaled: &Scaled) -> Resharding {
+    let id = scaled.resharding.as_ref();
+    Resharding(
+        id.map_or(NOOP_RESHARDING_ID, ReshardingId::as_str)
+            .to_owned(),
+    )
 }
 
 fn change(scaled: &Scaled, record: &coordinator_core::record::GroupRecord) -> Migration {

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use coordinator_core::numbers::ShardIndex;
 use protocol::{ErrorCode, MESSAGE_LIMIT_MAX, MessagePage, MessageQuery, Offsets, PageDirection};
-use store::{EntryId, MessageRange};
+use store::{EntryId, MessageRange, PAGE_BYTES};
 
 use super::monitoring::age_ms;
 use crate::convert;
@@ -39,6 +39,7 @@ pub(in crate::http) async fn messages(
         let message = format!("the stream has no shard {shard}");
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
+    let _room = app.room_for_records().await;
     let page = app.engine().messages(&group, &range).await?;
     Ok(Json(convert::messages(&group, shard, &query, &page)))
 }
@@ -63,5 +64,7 @@ fn range(shard: ShardIndex, query: &MessageQuery) -> Result<MessageRange, ApiErr
         is_backward: query.direction == PageDirection::Backward,
         after: after.transpose()?,
         limit: query.limit,
+        max_bytes: PAGE_BYTES,
+        with_fields: true,
     })
 }

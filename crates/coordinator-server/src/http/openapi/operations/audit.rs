@@ -12,7 +12,7 @@ pub(super) fn operations() -> Vec<Described> {
             "getAuditEvents",
             "List the latest changes, refused ones too",
         )
-        .about("Newest first.")
+        .about("Newest first. `consumerGroup` needs `streamPrefix`.")
         .tagged("Monitoring")
         .query::<AuditQuery>()
         .answers::<AuditEvents>(200, "The events.", example!("audit-events.full"))

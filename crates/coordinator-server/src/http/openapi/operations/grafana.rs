@@ -23,7 +23,10 @@ struct GrafanaQuery {
     #[param(nullable = false)]
     memberId: Option<String>,
     /// Only these shards; numbers from 0 on.
-    #[param(nullable = false, pattern = "^[0-9]{0,4}$")]
+    #[param(
+        nullable = false,
+        pattern = "^([0-9]{1,5}|\\{[0-9]{1,5}(,[0-9]{1,5})*\\}|All|\\$__all)?$"
+    )]
     shardIndex: Option<String>,
     /// The most rows; absent: 1,000.
     #[param(nullable = false, minimum = 1, maximum = 10_000)]
@@ -77,7 +80,7 @@ pub(super) fn operations() -> Vec<Described> {
             "The latest records as flat rows",
         )
         .answers_list::<GrafanaMessageRow>(
-            "One row for each record, newest first.",
+            "One row for each shard that can't be read, then one for each record, newest first.",
             example!("grafana-messages.full"),
         ),
         options(

@@ -56,11 +56,8 @@ pub(super) fn all() -> Vec<Described> {
 /// What may be wrong with the store.
 const STORE: [ErrorCode; 2] = [ErrorCode::StoreUnavailable, ErrorCode::MetadataCorrupt];
 
-/// What may come of looking into Redis.
-const STREAMS: [ErrorCode; 2] = [
-    ErrorCode::RedisNotConfigured,
-    ErrorCode::RedisStreamProvisioningFailed,
-];
+/// What else may come of looking into shard streams.
+const STREAMS: [ErrorCode; 1] = [ErrorCode::RedisNotConfigured];
 
 /// What else may come of looking at a group.
 const GROUP: [ErrorCode; 2] = [ErrorCode::GroupNotFound, ErrorCode::CoordinatorTerminating];

@@ -23,7 +23,7 @@ pub(super) fn operations() -> Vec<Described> {
             "getShardMessages",
             "Look at the records of a shard",
         )
-        .about("One page. Nothing is delivered to anyone.")
+        .about("One page, of fewer records than asked for where they are large: of about 4 MiB, values above 256 KiB being null. Nothing is delivered to anyone.")
         .tagged("Monitoring")
         .query::<MessageQuery>()
         .answers::<MessagePage>(200, "The page.", example!("message-page.full"))

@@ -37,8 +37,8 @@ impl Lines {
         }
     }
 
-    /// The next line; none at the end of the body. An end has to have the digest of all that was before it.
-    pub(super) async fn next(&mut self) -> Result<Option<SnapshotLine>, ApiError> {
+    /// The next line, and its text; none at the end of the body. An end has to have the digest of all that was before it.
+    pub(super) async fn next(&mut self) -> Result<Option<(SnapshotLine, Vec<u8>)>, ApiError> {
         let Some(text) = self.next_text().await? else {
             return Ok(None);
         };
@@ -53,7 +53,7 @@ impl Lines {
             self.digest.update(&text);
             self.digest.update(b"\n");
         }
-        Ok(Some(line))
+        Ok(Some((line, text)))
     }
 
     /// A refusal that names the line.

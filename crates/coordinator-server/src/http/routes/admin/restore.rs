@@ -1,4 +1,4 @@
-//! The metadata from a file: line by line, each record checked before it is written.
+//! The metadata from a file: all of it is looked at before the first record is written, then it is put back group by group.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -10,8 +10,9 @@ use protocol::{
 
 use super::hex_digest;
 use super::lines::Lines;
+use super::spool::{Kept, Spool};
 use crate::convert;
-use crate::engine::{Before, EngineError, RestoreError};
+use crate::engine::{Before, Engine, EngineError, RestoreError};
 use crate::http::access::Administrator;
 use crate::http::audit::note_put_back;
 use crate::http::path::Values;
@@ -25,25 +26,17 @@ pub(in crate::http) async fn restore(
 ) -> Result<Json<Restored>, ApiError> {
     let (head, body) = request.into_parts();
     let mut lines = Lines::of(body);
-    match lines.next().await? {
-        Some(SnapshotLine::Header(header)) => check(&header)?,
-        Some(_) => return Err(lines.wrong("a snapshot begins with its header")),
-        None => {
-            return Err(ApiError::invalid(
-                "the body is empty, a snapshot is expected",
-            ));
-        }
+    begin(&mut lines).await?;
+    if !query.force {
+        check_empty(&app).await?;
     }
-    if !query.force
-        && let Some(there) = app.engine().any_group().await?
-    {
-        let message = format!(
-            "the store is not empty: {there} is there. A snapshot is restored into an empty store, or with force"
-        );
-        return Err(ApiError::new(ErrorCode::GroupAlreadyExists, message));
+    let mut groups = whole(&mut lines).await?.read().await?;
+    if !query.force {
+        // Meanwhile somebody may have made a group.
+        check_empty(&app).await?;
     }
     let mut restored = Restored::default();
-    let outcome = restore_lines(&app, &mut lines, query.force, &mut restored).await;
+    let outcome = restore_all(&app, &mut groups, query.force, &mut restored).await;
     note_put_back(&head.extensions, &restored.groups);
     let done = restored.groups.len();
     match outcome {
@@ -52,6 +45,26 @@ pub(in crate::http) async fn restore(
         Err(error) => Err(error.after(&format!(
             "{done} groups were restored before this; with force the same can be repeated"
         ))),
+    }
+}
+
+async fn check_empty(app: &App) -> Result<(), ApiError> {
+    let Some(there) = app.engine().any_group().await? else {
+        return Ok(());
+    };
+    let message = format!(
+        "the store is not empty: {there} is there. A snapshot is restored into an empty store, or with force"
+    );
+    Err(ApiError::new(ErrorCode::GroupAlreadyExists, message))
+}
+
+async fn begin(lines: &mut Lines) -> Result<(), ApiError> {
+    match lines.next().await? {
+        Some((SnapshotLine::Header(header), _)) => check(&header),
+        Some(_) => Err(lines.wrong("a snapshot begins with its header")),
+        None => Err(ApiError::invalid(
+            "the body is empty, a snapshot is expected",
+        )),
     }
 }
 
@@ -70,33 +83,27 @@ fn check(header: &SnapshotHeader) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Restores what stands between the header and the end, the end included.
-async fn restore_lines(
-    app: &App,
-    lines: &mut Lines,
-    force: bool,
-    restored: &mut Restored,
-) -> Result<(), ApiError> {
+/// Looks at all that stands between the header and the end, the end included, and keeps the lines of groups.
+async fn whole(lines: &mut Lines) -> Result<Spool, ApiError> {
+    let mut spool = Spool::new();
+    let mut count = 0;
     loop {
         match lines.next().await? {
-            Some(SnapshotLine::Group(group)) => {
-                if hex_digest(group.record.as_bytes()) != group.sha256 {
-                    return Err(lines.wrong("the digest is not that of the record"));
-                }
-                restored
-                    .groups
-                    .push(restore_group(app, &group, force).await?);
+            Some((SnapshotLine::Group(group), text)) => {
+                check_group(&group).map_err(|error| lines.wrong(&error))?;
+                spool.add(&text).await?;
+                count += 1;
             }
-            Some(SnapshotLine::Unreadable(_)) => {}
-            Some(SnapshotLine::Header(_)) => return Err(lines.wrong("a second header")),
-            Some(SnapshotLine::End(end)) => {
-                if end.groups != u64::try_from(restored.groups.len()).unwrap_or(u64::MAX) {
+            Some((SnapshotLine::Unreadable(_), _)) => {}
+            Some((SnapshotLine::Header(_), _)) => return Err(lines.wrong("a second header")),
+            Some((SnapshotLine::End(end), _)) => {
+                if end.groups != count {
                     return Err(lines.wrong("the number of groups is another one"));
                 }
                 if lines.next().await?.is_some() {
                     return Err(lines.wrong("there is something after the end"));
                 }
-                return Ok(());
+                return Ok(spool);
             }
             None => {
                 return Err(ApiError::invalid(
@@ -105,6 +112,35 @@ async fn restore_lines(
             }
         }
     }
+}
+
+fn check_group(group: &SnapshotGroup) -> Result<(), String> {
+    if hex_digest(group.record.as_bytes()) != group.sha256 {
+        return Err("the digest is not that of the record".to_owned());
+    }
+    let id = convert::group_id(&group.stream_prefix, &group.consumer_group);
+    let id = id.map_err(|error| error.to_string())?;
+    let revision = StoreRevision::new(group.revision);
+    let usable = Engine::check_restorable(&id, &group.record, revision);
+    usable.map_err(|error| error.to_string())
+}
+
+async fn restore_all(
+    app: &App,
+    groups: &mut Kept,
+    force: bool,
+    restored: &mut Restored,
+) -> Result<(), ApiError> {
+    while let Some(text) = groups.next().await? {
+        let line: SnapshotLine = protocol::decode(&text)
+            .map_err(|error| ApiError::invalid(format!("a line changed meanwhile: {error}")))?;
+        if let SnapshotLine::Group(group) = line {
+            restored
+                .groups
+                .push(restore_group(app, &group, force).await?);
+        }
+    }
+    Ok(())
 }
 
 async fn restore_group(

@@ -1,4 +1,4 @@
-//! The newest records of some shards as rows. A shard that can't be read is left out (case C04).
+//! The newest records of some shards as rows. A shard that can't be read has a row that says why (case C04). What is read for an answer is bounded in bytes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,17 +9,19 @@ use coordinator_core::Group;
 use coordinator_core::numbers::ShardIndex;
 use futures_util::stream::{self, StreamExt};
 use protocol::{GrafanaMessageRow, MESSAGE_LIMIT_MAX};
-use store::{Message, MessageRange};
+use store::{Message, MessagePage, MessageRange, PAGE_BYTES};
 
 use super::query::GrafanaQuery;
 use super::{AT_ONCE, Rows, groups_of, rows};
 use crate::convert;
-use crate::engine::{self, Engine, EngineError};
+use crate::engine::{self, EngineError};
 use crate::http::access::Reader;
 use crate::http::{ApiError, App};
 
 /// The most shards of which records are told in one answer.
 const SHARDS: usize = 64;
+/// How many bytes of records are read for one answer, about; each shard may have its part of them, and no more than a page has.
+const BYTES: usize = 16 << 20;
 
 /// A shard, and the group for which it is read.
 type Place = (Arc<Group>, ShardIndex);
@@ -36,25 +38,34 @@ pub(in crate::http) async fn messages(
     let (groups, age) = groups_of(&app, &query).await?;
     let places = places(groups, &query);
     if places.len() > SHARDS {
-        let count = places.len();
         return Err(ApiError::invalid(format!(
-            "{count} shards are asked for, at most {SHARDS} are read at once: name streamPrefix or shardIndex"
+            "more than {SHARDS} shards are asked for, so many are read at once: name streamPrefix or shardIndex"
         )));
     }
     let limit = query.limit.min(MESSAGE_LIMIT_MAX as usize);
-    let reading = places
-        .into_iter()
-        .map(|place| newest(app.engine().clone(), place, limit));
-    let read: Vec<_> = stream::iter(reading).buffered(AT_ONCE).collect().await;
-    let mut found: Vec<(Place, Message)> = read.into_iter().flatten().collect();
-    found.sort_by_key(|(_, message)| Reverse(message.id));
-    found.truncate(limit);
-    let row = |((group, shard), message): &(Place, Message)| {
-        convert::message_row(group, *shard, message, query.with_fields)
-    };
-    rows(found.iter().map(row).collect(), limit, age)
+    let max_bytes = (BYTES / places.len().max(1)).min(PAGE_BYTES);
+    let reading = places.into_iter().map(async |place: Place| {
+        let range = MessageRange {
+            shard: place.1,
+            is_backward: true,
+            after: None,
+            limit: u32::try_from(limit).unwrap_or(MESSAGE_LIMIT_MAX),
+            max_bytes,
+            with_fields: query.with_fields,
+        };
+        let _room = app.room_for_records().await;
+        let page = app.engine().messages(&place.0, &range).await;
+        (place, page)
+    });
+    let mut newest = Newest::new(limit);
+    let mut reading = std::pin::pin!(stream::iter(reading).buffered(AT_ONCE));
+    while let Some((place, page)) = reading.next().await {
+        newest.add(place, page);
+    }
+    rows(newest.into_rows(query.with_fields)?, limit, age)
 }
 
+/// The shards that are asked for, up to one more than are read.
 fn places(groups: Vec<Group>, query: &GrafanaQuery) -> Vec<Place> {
     let mut known = BTreeSet::new();
     let mut places = Vec::new();
@@ -63,28 +74,59 @@ fn places(groups: Vec<Group>, query: &GrafanaQuery) -> Vec<Place> {
             let shards = engine::streams(&group);
             let wanted = shards
                 .iter()
-                .filter(|shard| query.shard.allows(&shard.to_string()));
-            places.extend(wanted.map(|shard| (Arc::clone(&group), shard)));
+                .filter(|shard| query.shard.allows_shard(*shard));
+            let room = SHARDS + 1 - places.len();
+            places.extend(wanted.take(room).map(|shard| (Arc::clone(&group), shard)));
         }
     }
     places
 }
 
-async fn newest(engine: Engine, place: Place, limit: usize) -> Vec<(Place, Message)> {
-    let range = MessageRange {
-        shard: place.1,
-        is_backward: true,
-        after: None,
-        limit: u32::try_from(limit).unwrap_or(MESSAGE_LIMIT_MAX),
-    };
-    match engine.messages(&place.0, &range).await {
-        Ok(page) => {
-            let messages = page.messages.into_iter();
-            messages.map(|message| (place.clone(), message)).collect()
+/// What was found so far: no more records than are told in the end.
+struct Newest {
+    limit: usize,
+    /// Whether any shard could be read.
+    any: bool,
+    found: Vec<(Place, Message)>,
+    broken: Vec<(Place, EngineError)>,
+}
+
+impl Newest {
+    const fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            any: false,
+            found: Vec::new(),
+            broken: Vec::new(),
         }
-        Err(error) => {
-            tracing::debug!(group = %place.0.record().id, shard = %place.1, %error, "a shard is left out of the records");
-            Vec::new()
+    }
+
+    fn add(&mut self, place: Place, page: Result<MessagePage, EngineError>) {
+        match page {
+            Ok(page) => {
+                self.any = true;
+                let messages = page.messages.into_iter();
+                self.found
+                    .extend(messages.map(|message| (place.clone(), message)));
+                self.found.sort_by_key(|(_, message)| Reverse(message.id));
+                self.found.truncate(self.limit);
+            }
+            Err(error) => self.broken.push((place, error)),
+        }
+    }
+
+    /// The shards that can't be read come first, so that no limit hides them; where none can be read, the first error is told.
+    fn into_rows(self, with_fields: bool) -> Result<Vec<GrafanaMessageRow>, EngineError> {
+        let broken = self.broken.iter().map(|((group, shard), error)| {
+            convert::broken_shard_row(group, *shard, error.to_string())
+        });
+        let found = self.found.iter().map(|((group, shard), message)| {
+            convert::message_row(group, *shard, message, with_fields)
+        });
+        let rows = broken.chain(found).collect();
+        match self.broken.into_iter().next() {
+            Some((_, error)) if !self.any => Err(error),
+            _ => Ok(rows),
         }
     }
 }

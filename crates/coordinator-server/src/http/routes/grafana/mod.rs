@@ -14,15 +14,15 @@ use axum::extract::State;
 use axum::http::HeaderName;
 use axum::http::header::AGE;
 use coordinator_core::Group;
-use coordinator_core::numbers::ShardIndex;
+use coordinator_core::names::MemberId;
 use futures_util::stream::{self, StreamExt};
 use protocol::{
     GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaOption, GrafanaShardRow,
-    Offsets,
 };
 use serde::Serialize;
+use store::MemberProgress;
 
-use crate::convert;
+use crate::convert::{self, ShardRow, Totals};
 use crate::engine::{self, EngineError, Look, Reported, Sample, Standing, seen};
 use crate::http::access::Reader;
 use crate::http::{ApiError, App};
@@ -69,14 +69,19 @@ impl Found {
         standing.max(reported).unwrap_or_default()
     }
 
-    /// Where its streams stand. One that can't be looked at has nulls and the reason.
-    fn offsets(&self) -> Offsets {
-        let looked = self.standing.as_ref().map(|look| look.outcome.as_ref());
-        match looked {
-            Some(Ok(standing)) => convert::offsets(&standing.group, &standing.shards),
-            Some(Err(error)) => convert::unknown_offsets(&self.group, &error.to_string()),
-            None => convert::unknown_offsets(&self.group, "the streams have not been looked at"),
+    /// Where its streams stand, or why that is not known.
+    fn looked(&self) -> Result<&[ShardRow], String> {
+        match self.standing.as_ref().map(|look| look.outcome.as_ref()) {
+            Some(Ok(standing)) => Ok(&standing.shards),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("the streams have not been looked at".to_owned()),
         }
+    }
+
+    /// What its members report, where that is known.
+    fn progress(&self) -> Option<&BTreeMap<MemberId, MemberProgress>> {
+        let reported = self.reported.as_ref()?.outcome.as_ref().ok()?;
+        Some(&reported.progress)
     }
 }
 
@@ -135,12 +140,12 @@ pub(in crate::http) async fn groups(
         members: false,
     };
     let found = find(&app, groups, wish).await;
-    let row = |found: &Found| convert::group_row(&found.group, Some(&found.offsets()));
-    rows(
-        found.iter().map(row).collect(),
-        query.limit,
-        oldest(&found, age),
-    )
+    let row = |found: &Found| {
+        let totals = found.looked().map(Totals::of);
+        convert::group_row(&found.group, totals.ok())
+    };
+    let told = found.iter().take(query.limit).map(row);
+    rows(told.collect(), query.limit, oldest(&found, age))
 }
 
 pub(in crate::http) async fn members(
@@ -155,13 +160,12 @@ pub(in crate::http) async fn members(
     };
     let found = find(&app, groups, wish).await;
     let none = BTreeMap::new();
-    let members = found.iter().flat_map(|found| {
-        let reported = found.reported.as_ref();
-        let reported = reported.and_then(|look| look.outcome.as_ref().ok());
-        convert::member_rows(&found.group, reported.map_or(&none, |it| &it.progress))
-    });
+    let members = found
+        .iter()
+        .flat_map(|found| convert::member_rows(&found.group, found.progress().unwrap_or(&none)));
     let wanted = members.filter(|row| query.member.allows(&row.member_id));
-    rows(wanted.collect(), query.limit, oldest(&found, age))
+    let told = wanted.take(query.limit).collect();
+    rows(told, query.limit, oldest(&found, age))
 }
 
 pub(in crate::http) async fn shards(
@@ -175,14 +179,12 @@ pub(in crate::http) async fn shards(
         members: true,
     };
     let found = find(&app, groups, wish).await;
-    let shards = found.iter().flat_map(|found| {
-        let reported = found.reported.as_ref();
-        let reported = reported.and_then(|look| look.outcome.as_ref().ok());
-        let progress = reported.map(|reported| &reported.progress);
-        convert::shard_rows(&found.group, found.offsets(), progress)
+    let wanted = |shard| query.shard.allows_shard(shard);
+    let told = up_to(query.limit, &found, |found, limit| {
+        let (looked, progress) = (found.looked(), found.progress());
+        convert::shard_rows(&found.group, looked, progress, wanted, limit)
     });
-    let wanted = shards.filter(|row| query.shard.allows(&row.shard_index.to_string()));
-    rows(wanted.collect(), query.limit, oldest(&found, age))
+    rows(told, query.limit, oldest(&found, age))
 }
 
 pub(in crate::http) async fn assignments(
@@ -191,9 +193,11 @@ pub(in crate::http) async fn assignments(
     query: GrafanaQuery,
 ) -> Rows<GrafanaAssignmentRow> {
     let (groups, age) = groups_of(&app, &query).await?;
-    let shards = groups.iter().flat_map(convert::assignment_rows);
-    let wanted = shards.filter(|row| query.shard.allows(&row.shard_index.to_string()));
-    rows(wanted.collect(), query.limit, age)
+    let wanted = |shard| query.shard.allows_shard(shard);
+    let told = up_to(query.limit, &groups, |group, limit| {
+        convert::assignment_rows(group, wanted, limit)
+    });
+    rows(told, query.limit, age)
 }
 
 pub(in crate::http) async fn stream_options(
@@ -222,12 +226,31 @@ pub(in crate::http) async fn shard_options(
     query: GrafanaQuery,
 ) -> Rows<GrafanaOption> {
     let (groups, age) = groups_of(&app, &query).await?;
-    let shards = groups.iter().map(engine::streams);
-    let indexes: BTreeSet<ShardIndex> = shards
-        .flat_map(|set| set.iter().collect::<Vec<_>>())
-        .collect();
-    let option = |index: ShardIndex| convert::option(format!("shard {index}"), index.to_string());
-    rows(indexes.into_iter().map(option).collect(), query.limit, age)
+    // By index: groups have the same ones, mostly.
+    let mut there: Vec<bool> = Vec::new();
+    for shards in groups.iter().map(engine::streams) {
+        for shard in shards.iter() {
+            let at = shard.as_usize();
+            there.resize(there.len().max(at + 1), false);
+            there[at] = true;
+        }
+    }
+    let indexes = there.iter().enumerate().filter(|(_, there)| **there);
+    let option = |index: usize| convert::option(format!("shard {index}"), index.to_string());
+    let options = indexes.take(query.limit).map(|(index, _)| option(index));
+    rows(options.collect(), query.limit, age)
+}
+
+/// What `of` makes of one after the other, until there are enough rows; it is told how many are still wanted.
+fn up_to<T, R>(limit: usize, all: &[T], of: impl Fn(&T, usize) -> Vec<R>) -> Vec<R> {
+    let mut rows = Vec::new();
+    for one in all {
+        if rows.len() >= limit {
+            break;
+        }
+        rows.extend(of(one, limit - rows.len()));
+    }
+    rows
 }
 
 fn named(names: BTreeSet<&str>) -> Vec<GrafanaOption> {

@@ -6,6 +6,7 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
 use coordinator_core::Group;
 use coordinator_core::names::GroupId;
+use coordinator_core::numbers::ShardIndex;
 
 use crate::convert;
 use crate::http::{ApiError, App};
@@ -36,6 +37,10 @@ impl Wanted {
 
     pub(super) fn allows(&self, value: &str) -> bool {
         self.1 || self.0.is_empty() || self.0.contains(value)
+    }
+
+    pub(super) fn allows_shard(&self, shard: ShardIndex) -> bool {
+        self.1 || self.0.is_empty() || self.0.contains(&shard.to_string())
     }
 
     /// The one value that is wanted, if it is one.
