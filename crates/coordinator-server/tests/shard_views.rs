@@ -1,13 +1,18 @@
-//! Looking into shard streams over HTTP: what is asked for comes back with the answer, and who leaves things out gets the defaults. What stands in streams is
-//! tested on a real Redis.
+//! Looking into shard streams over HTTP: what is asked for comes back with the answer, who leaves things out gets the defaults, and what can not be looked at is said.
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
-use protocol::{MessageQuery, PageDirection};
+use std::sync::Arc;
+
+use coordinator_server::Deps;
+use protocol::{ErrorCode, MessageQuery, PageDirection};
 use serde_json::json;
-use support::resharding::{asked, scale, with_plane};
+use store_redis::{RedisConfig, RedisPlane, RedisStore};
+use support::resharding::{asked, scale, to, with_plane};
 use support::unlucky::UnluckyPlane;
+use support::{Server, config, refusal};
+use testkit::RedisServer;
 
 const SEEN: &str = "/monitoring/streams/orders/groups/orders";
 
@@ -53,4 +58,41 @@ async fn g5_a_shard_that_was_retired_has_no_pages_any_more() {
         "status": "NOT_FOUND", "errorCode": "NOT_FOUND", "message": "the stream has no shard 1",
     });
     assert_eq!(asked(&server, "GET", &path, None).await, (404, expected));
+}
+
+/// To look is not to make: where only the Redis of the streams is away, readers are told that, and when to come back.
+#[tokio::test]
+async fn c08_streams_that_can_not_be_looked_at_were_not_to_be_made() {
+    let [store, mut streams] = [(); 2].map(|()| RedisServer::builder().start().unwrap());
+    let groups = RedisStore::connect(RedisConfig::new([store.url()])).await;
+    let groups = Arc::new(groups.unwrap());
+    let plane = RedisPlane::connect(RedisConfig::new([streams.url()])).await;
+    let deps = Deps {
+        store: groups.clone(),
+        feed: groups,
+        plane: Some(Arc::new(plane.unwrap())),
+    };
+    let server = Server::with(deps, config()).await;
+    server.create("orders", 2).await;
+    streams.kill();
+    let messages = format!("/coord/v1{SEEN}/shards/1/messages");
+    for path in [&*messages, "/coord/v1/monitoring/grafana/messages"] {
+        let request = server.request("GET", path);
+        let answer = request.basic_auth("admin", Some("admin")).send().await;
+        let answer = answer.unwrap();
+        assert!(answer.headers().contains_key("retry-after"), "{path}");
+        let (status, code, _) = refusal(answer).await;
+        assert_eq!(
+            (status, code.as_str()),
+            (503, "STORE_UNAVAILABLE"),
+            "{path}"
+        );
+    }
+    let offsets = server.client.offsets("orders", "orders").await.unwrap();
+    assert!(offsets.shards.iter().all(|shard| shard.problem.is_some()));
+    let failed = server.client.scale_stream("orders", &to(4)).await;
+    assert_eq!(
+        failed.unwrap_err().code(),
+        Some(&ErrorCode::RedisStreamProvisioningFailed)
+    );
 }

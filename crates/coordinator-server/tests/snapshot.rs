@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use coordinator_core::names::StreamPrefix;
 use coordinator_server::Deps;
-use protocol::{HeartbeatStatus, RestoreOutcome, Restored, SnapshotLine};
-use store::{GroupStore as _, MemoryStore, PageCursor};
+use protocol::{AuditEvent, AuditOutcome, HeartbeatStatus, RestoreOutcome, Restored, SnapshotLine};
+use store::{AuditFilter, AuditSink as _, GroupStore as _, LockLimits, MemoryStore, PageCursor};
 use support::{Server, config, heartbeat, refusal, shards};
 use testkit::wait_until_async;
 
@@ -396,6 +397,40 @@ async fn a_forced_restore_of_a_file_that_was_cut_leaves_all_as_it_is() {
     let restored = restore(&server, &file, true).await.groups;
     let names = restored.iter().map(|it| it.stream_prefix.as_str());
     assert_eq!(names.collect::<Vec<_>>(), ["a", "b"]);
+}
+
+/// What fails once writing has begun says how far it came, and each group that was put back has its event.
+#[tokio::test]
+async fn a_restore_that_breaks_off_says_how_many_groups_it_put_back() {
+    let store = MemoryStore::new();
+    let limits = LockLimits {
+        ttl: PATIENCE,
+        wait: Duration::from_millis(50),
+    };
+    let server = Server::with(deps(&store.under(limits)), config()).await;
+    for stream in ["a", "b", "c"] {
+        server.create(stream, 2).await;
+    }
+    let file = save(&server).await;
+    let held = StreamPrefix::parse("b").unwrap().own_group();
+    let held = store.begin(&held, None).await.unwrap().lock;
+    let (status, code, message) = refusal(send(&server, &file, true).await).await;
+    assert_eq!(
+        (status, code.as_str()),
+        (503, "COORDINATOR_STATE_MUTEX_UNAVAILABLE")
+    );
+    let said = "1 groups were restored before this; with force the same can be repeated";
+    assert!(message.ends_with(said), "{message}");
+    let events = store.latest(&AuditFilter::Fleet, 2).await.unwrap();
+    let told = events.iter().map(|text| {
+        let event: AuditEvent = serde_json::from_str(text).unwrap();
+        (event.stream_prefix, event.outcome, event.status)
+    });
+    let of_request = (None, AuditOutcome::Failed, 503);
+    let of_a = (Some("a".to_owned()), AuditOutcome::Success, 503);
+    assert_eq!(told.collect::<Vec<_>>(), [of_a, of_request]);
+    store.release(held).await;
+    assert_eq!(restore(&server, &file, true).await.groups.len(), 3);
 }
 
 #[tokio::test]

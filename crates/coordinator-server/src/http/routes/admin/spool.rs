@@ -93,8 +93,9 @@ async fn blocking<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(Error::other(error)))
         .map_err(|error| {
+            tracing::error!(%error, "a snapshot can't be kept while it is restored");
             let message = format!(
-                "the snapshot can't be kept in the coordinator's folder of temporary files: {error}; make room there, or set TMPDIR, and repeat this. Nothing more was restored"
+                "the snapshot can't be kept in the coordinator's folder of temporary files: {error}; make room there, or set TMPDIR, and repeat this"
             );
             ApiError::new(ErrorCode::InternalError, message)
         })
