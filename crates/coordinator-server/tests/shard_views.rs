@@ -9,7 +9,7 @@ use coordinator_server::Deps;
 use protocol::{ErrorCode, MessageQuery, PageDirection};
 use serde_json::json;
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
-use support::resharding::{asked, scale, to, with_plane};
+use support::resharding::{Members, asked, scale, to, with_plane, with_shards};
 use support::unlucky::UnluckyPlane;
 use support::{Server, config, refusal};
 use testkit::RedisServer;
@@ -95,4 +95,40 @@ async fn c08_streams_that_can_not_be_looked_at_were_not_to_be_made() {
         failed.unwrap_err().code(),
         Some(&ErrorCode::RedisStreamProvisioningFailed)
     );
+}
+
+/// However many shards and members there are: each row has its owner, and rows that are not wanted are not made.
+#[tokio::test]
+async fn of_very_many_shards_each_row_has_its_owner() {
+    let server = with_shards(4_096).await;
+    let names: Vec<String> = (0..24).map(|number| format!("member-{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let members = Members::join(&server, "orders", &names).await;
+    let mut owners = vec![""; 4_096];
+    for (name, shards) in names.iter().zip(members.assigned()) {
+        shards
+            .iter()
+            .for_each(|shard| owners[*shard as usize] = name);
+    }
+    assert!(owners.iter().all(|owner| !owner.is_empty()));
+    let all: Vec<usize> = (0..4_096).collect();
+    for (query, expected) in [
+        ("limit=10000", &all[..]),
+        ("limit=3", &all[..3]),
+        ("shardIndex=4095", &all[4_095..]),
+        ("shardIndex=%7B7,8%7D&limit=1", &all[7..8]),
+    ] {
+        for (kind, of) in [
+            ("shards", "currentOwnerMemberIds"),
+            ("shards", "targetOwnerMemberIds"),
+            ("assignments", "currentOwners"),
+        ] {
+            let path = format!("/monitoring/grafana/{kind}?streamPrefix=orders&{query}");
+            let (_, rows) = asked(&server, "GET", &path, None).await;
+            let rows = rows.as_array().unwrap().iter();
+            let told = rows.map(|row| (row["shardIndex"].clone(), row[of].clone()));
+            let expected = expected.iter().map(|at| (json!(at), json!(owners[*at])));
+            assert!(told.eq(expected), "{path}: {of}");
+        }
+    }
 }
