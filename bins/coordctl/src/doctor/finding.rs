@@ -30,6 +30,7 @@ pub(crate) enum Kind {
     StreamMissing,
     ConsumerGroupMissing,
     ShardUnreadable,
+    StoreDegraded,
     ClocksDiffer,
     ShardCountsDiffer,
     MemberFenced,
@@ -44,7 +45,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Every kind, the worst first.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::CoordinatorUnreachable,
         Self::CoordinatorNotReady,
         Self::StoreDown,
@@ -57,6 +58,7 @@ impl Kind {
         Self::StreamMissing,
         Self::ConsumerGroupMissing,
         Self::ShardUnreadable,
+        Self::StoreDegraded,
         Self::ClocksDiffer,
         Self::ShardCountsDiffer,
         Self::MemberFenced,
@@ -82,7 +84,8 @@ impl Kind {
             | Self::StreamMissing
             | Self::ConsumerGroupMissing
             | Self::ShardUnreadable => Severity::Error,
-            Self::ClocksDiffer
+            Self::StoreDegraded
+            | Self::ClocksDiffer
             | Self::ShardCountsDiffer
             | Self::MemberFenced
             | Self::MembersExpired
@@ -99,6 +102,7 @@ impl Kind {
         match self {
             Self::CoordinatorUnreachable | Self::CoordinatorNotReady => "coordinator-unreachable",
             Self::StoreDown | Self::PeriodicWorkFails => "what-is-answered-meanwhile",
+            Self::StoreDegraded => "a-store-that-is-degraded",
             Self::VersionNotSupported => "upgrade",
             Self::DefaultPassword => "access",
             Self::InvariantViolated => "invariant-violation",
@@ -122,6 +126,7 @@ impl Kind {
             Self::CoordinatorUnreachable => "see whether the process runs and is reached from here",
             Self::CoordinatorNotReady => "its Redis, or its end, keeps it: the reason is named",
             Self::StoreDown => "mend Redis; nobody is expired meanwhile",
+            Self::StoreDegraded => "mend what is named: it works, and may lose or refuse something",
             Self::PeriodicWorkFails => "read its log; without ticks nothing ends by time",
             Self::VersionNotSupported => "use a coordctl of the coordinator's release",
             Self::DefaultPassword => "set COORDINATORD_ADMIN_PASSWORD_HASH and restart it",

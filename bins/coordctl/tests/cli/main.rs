@@ -2,11 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod contexts;
+mod deleting;
 mod doctor;
+mod encrypted;
 mod exact;
 mod help;
 mod life;
 mod local;
+mod plans;
 mod refusals;
 mod snapshots;
 mod support;
