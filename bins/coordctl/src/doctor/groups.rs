@@ -9,7 +9,7 @@ use protocol::{ErrorCode, Group, Member, MemberState, Migration, MigrationState,
 use super::finding::{Finding, Kind};
 use super::{Diagnosis, shards};
 use crate::failure::with_sources;
-use crate::show::numbers::ranges;
+use crate::show::numbers::{many, ranges};
 use crate::show::text::wire;
 use crate::show::time::Moment;
 
@@ -84,7 +84,8 @@ async fn examine_group(
     let free: Vec<String> = free.map(|shard| shard.to_string()).collect();
     if live > 0 && !free.is_empty() {
         let what = format!(
-            "{live} members live, and nobody reports these shards: {}",
+            "{}, and nobody reports these shards: {}",
+            many(live, "live member"),
             free.join(", ")
         );
         findings.push(Finding::new(Kind::ShardWithoutOwner, name, what));
@@ -123,17 +124,19 @@ fn left_behind(offsets: &Offsets) -> Option<String> {
         .iter()
         .filter(|shard| shard.backlog.is_none());
     let unknown: Vec<u32> = unknown.map(|shard| shard.shard_index).collect();
+    let told = match left {
+        1 => "1 entry is".to_owned(),
+        _ => format!("{left} entries are"),
+    };
     match (left, unknown.is_empty()) {
         (0, true) => None,
-        (_, true) => Some(format!(
-            "no member lives, and {left} entries are unread or pending"
-        )),
+        (_, true) => Some(format!("no member lives, and {told} unread or pending")),
         (0, false) => Some(format!(
             "no member lives, and how much is unread or pending is unknown (shards {})",
             ranges(&unknown)
         )),
         (_, false) => Some(format!(
-            "no member lives, and {left} entries and an unknown number more (shards {}) are unread or pending",
+            "no member lives, and {told} unread or pending; how much more is unknown (shards {})",
             ranges(&unknown)
         )),
     }
