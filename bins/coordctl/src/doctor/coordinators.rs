@@ -86,7 +86,12 @@ fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
         detail.unwrap_or_else(|| "no reason is told".to_owned())
     };
     match health.redis {
-        HealthStatus::Up => {}
+        HealthStatus::Up => {
+            let remark = health.redis_detail.clone();
+            remark
+                .into_iter()
+                .for_each(|what| found(Kind::StoreUncertain, what));
+        }
         HealthStatus::Degraded => found(Kind::StoreDegraded, reason(&health.redis_detail)),
         HealthStatus::Down => {
             found(Kind::StoreDown, reason(&health.redis_detail));
@@ -157,17 +162,17 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_works_with_losses_is_told_with_its_reason() {
-        let health = serde_json::json!({
-            "status": "DEGRADED", "coordinatorId": "c-1", "redis": "DEGRADED", "loop": "UP",
-            "redisDetail": "maxmemory-policy is allkeys-lru",
-        });
-        let health: Health = serde_json::from_value(health).expect("a health");
-        let expected = (
-            Kind::StoreDegraded,
-            "maxmemory-policy is allkeys-lru".to_owned(),
-        );
-        assert_eq!(found_of(&health), [expected]);
+    fn a_store_that_works_with_losses_or_is_not_all_known_is_told_with_its_reason() {
+        for (status, kind, reason) in [
+            ("DEGRADED", Kind::StoreDegraded, "maxmemory-policy is lru"),
+            ("UP", Kind::StoreUncertain, "its user may not run INFO"),
+        ] {
+            let health = serde_json::json!({
+                "status": status, "coordinatorId": "c-1", "redis": status, "loop": "UP", "redisDetail": reason,
+            });
+            let health: Health = serde_json::from_value(health).expect("a health");
+            assert_eq!(found_of(&health), [(kind, reason.to_owned())]);
+        }
     }
 
     #[test]

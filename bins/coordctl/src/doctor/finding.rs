@@ -40,12 +40,13 @@ pub(crate) enum Kind {
     TrimmedUnread,
     NobodyReads,
     LagUnknown,
+    StoreUncertain,
 }
 
 impl Kind {
     /// Every kind, the worst first.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::CoordinatorUnreachable,
         Self::CoordinatorNotReady,
         Self::StoreDown,
@@ -68,6 +69,7 @@ impl Kind {
         Self::TrimmedUnread,
         Self::NobodyReads,
         Self::LagUnknown,
+        Self::StoreUncertain,
     ];
 
     pub(crate) const fn severity(self) -> Severity {
@@ -83,9 +85,9 @@ impl Kind {
             | Self::GroupHalfMade
             | Self::StreamMissing
             | Self::ConsumerGroupMissing
-            | Self::ShardUnreadable => Severity::Error,
-            Self::StoreDegraded
-            | Self::ClocksDiffer
+            | Self::ShardUnreadable
+            | Self::StoreDegraded => Severity::Error,
+            Self::ClocksDiffer
             | Self::ShardCountsDiffer
             | Self::MemberFenced
             | Self::MembersExpired
@@ -93,7 +95,7 @@ impl Kind {
             | Self::ChangeStandsStill
             | Self::TrimmedUnread
             | Self::NobodyReads => Severity::Warning,
-            Self::LagUnknown => Severity::Info,
+            Self::LagUnknown | Self::StoreUncertain => Severity::Info,
         }
     }
 
@@ -102,7 +104,7 @@ impl Kind {
         match self {
             Self::CoordinatorUnreachable | Self::CoordinatorNotReady => "coordinator-unreachable",
             Self::StoreDown | Self::PeriodicWorkFails => "what-is-answered-meanwhile",
-            Self::StoreDegraded => "a-store-that-is-degraded",
+            Self::StoreDegraded | Self::StoreUncertain => "a-store-that-is-degraded",
             Self::VersionNotSupported => "upgrade",
             Self::DefaultPassword => "access",
             Self::InvariantViolated => "invariant-violation",
@@ -150,6 +152,7 @@ impl Kind {
                 "they are lost: look at what trims the stream, and at the readers' pace"
             }
             Self::NobodyReads => "start a member of the group",
+            Self::StoreUncertain => "see for yourself, or give its user the right that is named",
             Self::LagUnknown => {
                 "nothing is wrong with reading; drains may need --drain-proof entries"
             }

@@ -10,6 +10,7 @@ mod help;
 mod life;
 mod local;
 mod plans;
+mod readme;
 mod refusals;
 mod snapshots;
 mod support;
