@@ -66,6 +66,23 @@ impl RollbackPlan {
         })
     }
 
+    /// Where the stream is now, and where it would be.
+    fn stands(&self) -> String {
+        let Migration {
+            from_shard_count: from,
+            to_shard_count: to,
+            ..
+        } = &self.migration;
+        let mut states = self.group_states.values();
+        match self.migration.state {
+            MigrationState::RolledBack | MigrationState::RollingBack => {
+                format!("on the way back to {from} shards, or there already")
+            }
+            _ if states.all(is_finished) => format!("went from {from} to {to} shards"),
+            _ => format!("on the way from {from} to {to} shards now, {from} after"),
+        }
+    }
+
     /// The plan for people.
     pub(crate) fn text(&self, look: &Look) -> String {
         let Migration {
@@ -75,11 +92,10 @@ impl RollbackPlan {
             ..
         } = &self.migration;
         let mut text = migrations::one(&self.migration, look);
-        text.push_str(&format!(
-            "\n\n{}: on the way from {from} to {to} shards now, {from} after\n",
-            self.stream_prefix
-        ));
-        if to > from {
+        let stands = self.stands();
+        let is_over = self.group_states.values().all(is_finished);
+        text.push_str(&format!("\n\n{}: {stands}\n", self.stream_prefix));
+        if to > from && !is_over {
             let shards: Vec<u32> = (*from..*to).collect();
             let shards = ranges(&shards);
             text.push_str(&format!(
@@ -102,6 +118,13 @@ impl RollbackPlan {
         text.push_str(&nothing_changed(&command));
         text
     }
+}
+
+const fn is_finished(state: &MigrationState) -> bool {
+    matches!(
+        state,
+        MigrationState::Deprecated | MigrationState::RolledBack
+    )
 }
 
 /// How far each group is with a change. A group that was made after it, or that has forgotten it, does not have it.

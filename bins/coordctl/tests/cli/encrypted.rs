@@ -67,6 +67,19 @@ async fn who_shows_its_certificate_is_let_in_by_flags_environment_and_context() 
     assert!(shown.contains("FOLDER/client.pem"), "{shown}");
     assert!(shown.contains("FOLDER/client.key"), "{shown}");
 
+    // One file may hold both.
+    let both =
+        ["client.key", "client.pem"].map(|name| fs::read_to_string(world.file(name)).unwrap());
+    fs::write(world.file("both.pem"), both.concat()).unwrap();
+    let both = format!(
+        "group list --user admin --server {} {} {} {}",
+        world.coordinator.url,
+        world.flag("ca-cert", "ca.pem"),
+        world.flag("client-cert", "both.pem"),
+        world.flag("client-key", "both.pem")
+    );
+    ctl.run(&both).await.printed();
+
     let file = |name| world.file(name).to_str().unwrap().to_owned();
     let by_environment = Ctl::at(&world.coordinator.url)
         .with("COORDCTL_USER", "admin")

@@ -206,7 +206,39 @@ async fn g8_a_change_that_is_taken_back_may_be_taken_back_again() {
     let line = format!("migration rollback orders {id}");
     world.done(&line).await;
     world.reaches("orders", MigrationState::RollingBack).await;
+    let plan = world.ctl.run(&line).await.printed();
+    assert!(
+        plan.contains("orders: on the way back to 3 shards"),
+        "{plan}"
+    );
     world.done(&line).await;
+}
+
+#[tokio::test]
+async fn g8_a_change_that_is_over_is_not_taken_back() {
+    let world = World::new().await;
+    world.done("stream scale orders 4").await;
+    let through = || async {
+        let list = world
+            .coordinator
+            .client
+            .migrations("orders", "orders")
+            .await;
+        list.unwrap().active_resharding_id.is_none()
+    };
+    wait_until_async(PATIENCE, through).await.unwrap();
+    let known = world
+        .coordinator
+        .client
+        .migrations("orders", "orders")
+        .await;
+    let id = known.unwrap().migrations[0].resharding_id.clone();
+    let line = format!("migration rollback orders {id}");
+    let says = "it is DEPRECATED in orders, and only";
+    world.refused(&line, says, "ROLLBACK_NOT_ALLOWED").await;
+    let plan = world.ctl.run(&line).await.printed();
+    assert!(plan.contains("orders: went from 3 to 4 shards\n"), "{plan}");
+    assert!(!plan.contains("leave again"), "{plan}");
 }
 
 /// Rule O6: who was cut off may still be reading, and is no member any more.
