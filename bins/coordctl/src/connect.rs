@@ -1,7 +1,6 @@
 //! Puts together whom to ask and as whom: flags, environment, context, defaults. It sends nothing.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use coordinator_client::{ClientBuilder, CoordinatorClient, Credentials};
 use protocol::IsoTimestamp;
@@ -9,6 +8,7 @@ use protocol::IsoTimestamp;
 use crate::cli::{Connection, SaidOnCommandLine};
 use crate::context::{self, Context, Contexts};
 use crate::failure::Failure;
+use crate::identity::{self, IdentityFiles};
 use crate::secret::{self, Source};
 
 /// Who is asked where nobody is named.
@@ -112,6 +112,22 @@ impl<'a> Settings<'a> {
         self.connection.ca_cert.clone().or_else(of_context)
     }
 
+    /// The certificate to show and its key: as they were said, else those of the context. These are for its coordinators, like its token.
+    pub(crate) fn identity(&self) -> Result<Option<IdentityFiles>, Failure> {
+        let Connection {
+            client_cert,
+            client_key,
+            ..
+        } = self.connection;
+        if let Some(files) = identity::said(client_cert.as_deref(), client_key.as_deref())? {
+            return Ok(Some(files));
+        }
+        match &self.context {
+            Some((name, context)) if self.asks_only(context) => identity::of_context(name, context),
+            _ => Ok(None),
+        }
+    }
+
     /// A client that is nobody.
     pub(crate) fn client(&self) -> Result<CoordinatorClient, Failure> {
         Ok(self.builder()?.build()?)
@@ -152,11 +168,21 @@ impl<'a> Settings<'a> {
 
     fn builder_for(&self, servers: Vec<String>) -> Result<ClientBuilder, Failure> {
         let limit = self.connection.timeout.0;
-        let builder = CoordinatorClient::builder(servers).request_timeout(limit);
-        match self.ca_cert() {
-            Some(path) => Ok(builder.root_certificates_pem(read(&path)?)),
-            None => Ok(builder),
+        let mut builder = CoordinatorClient::builder(servers).request_timeout(limit);
+        if let Some(path) = self.ca_cert() {
+            builder = builder.root_certificates_pem(identity::authorities(&path)?);
         }
+        if let Some(files) = self.identity()? {
+            let (certificate, key) = files.read()?;
+            builder = builder.client_identity_pem(certificate, key);
+        }
+        Ok(builder)
+    }
+
+    /// Whether nobody is asked but the coordinators of a context.
+    fn asks_only(&self, context: &Context) -> bool {
+        let servers = self.servers();
+        servers.iter().all(|url| is_among(url, &context.servers))
     }
 
     fn credentials(&self) -> Result<(Option<Credentials>, Who), Failure> {
@@ -199,11 +225,7 @@ impl<'a> Settings<'a> {
         let Some(token) = &context.token else {
             return (None, Who::Nobody);
         };
-        if !self
-            .servers()
-            .iter()
-            .all(|url| is_among(url, &context.servers))
-        {
+        if !self.asks_only(context) {
             return (None, Who::Nobody);
         }
         let who = Who::Context {
@@ -231,16 +253,4 @@ pub(crate) fn contexts(connection: &Connection) -> Result<Contexts, Failure> {
         Err(_) if connection.context.is_none() => Ok(Contexts::default()),
         Err(error) => Err(error.into()),
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| {
-        Failure::usage(
-            format!(
-                "could not read the certificates in {}: {error}",
-                path.display()
-            ),
-            "--ca-cert, COORDCTL_CA_CERT or the context must name a file with certificates in PEM",
-        )
-    })
 }

@@ -1,11 +1,13 @@
 //! The operator's command line for the coordinator. Thin: arguments are in `cli`, what is done in `run`, how it looks in `show`.
 
+mod address;
 mod cli;
 mod connect;
 mod context;
 mod doctor;
 mod failure;
 mod follow;
+mod identity;
 mod output;
 mod plan;
 mod run;

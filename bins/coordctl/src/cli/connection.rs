@@ -56,6 +56,14 @@ pub(crate) struct Connection {
     #[arg(long, global = true, env = "COORDCTL_CA_CERT", value_name = "FILE")]
     pub(crate) ca_cert: Option<PathBuf>,
 
+    /// The certificate (PEM) to show to a coordinator that asks for one; needs --client-key [default: the context's]
+    #[arg(long, global = true, env = "COORDCTL_CLIENT_CERT", value_name = "FILE")]
+    pub(crate) client_cert: Option<PathBuf>,
+
+    /// The key (PEM) of --client-cert [default: the context's]
+    #[arg(long, global = true, env = "COORDCTL_CLIENT_KEY", value_name = "FILE")]
+    pub(crate) client_key: Option<PathBuf>,
+
     /// How long one call may take
     #[arg(
         long,

@@ -18,5 +18,6 @@ Exit codes:
 
 Environment:
   COORDCTL_SERVER, COORDCTL_USER, COORDCTL_TOKEN, COORDCTL_CONTEXT, COORDCTL_CONTEXTS_FILE, COORDCTL_CA_CERT,
-  COORDCTL_TIMEOUT, COORDCTL_OUTPUT, COORDCTL_REQUESTED_BY stand for the flags of these names; a flag wins.
-  COORDCTL_PASSWORD is the password of --user. NO_COLOR, set to anything, switches colours off.";
+  COORDCTL_CLIENT_CERT, COORDCTL_CLIENT_KEY, COORDCTL_TIMEOUT, COORDCTL_OUTPUT, COORDCTL_REQUESTED_BY
+  stand for the flags of these names; a flag wins. COORDCTL_PASSWORD is the password of --user.
+  NO_COLOR, set to anything, switches colours off.";

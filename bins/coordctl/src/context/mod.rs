@@ -48,6 +48,12 @@ pub(crate) struct Context {
     /// Certificates of the authorities to trust instead of the system's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ca_cert: Option<PathBuf>,
+    /// The certificate to show to coordinators that ask for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client_cert: Option<PathBuf>,
+    /// The file with its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client_key: Option<PathBuf>,
 }
 
 /// A token. Never shown.

@@ -1,6 +1,5 @@
 //! The coordinators themselves: reached, ready, of a known version, on time, and not open to everybody.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use coordinator_client::{ClientError, CoordinatorClient, Credentials};
@@ -8,6 +7,7 @@ use protocol::{Compatibility, Health, HealthStatus, is_supported};
 
 use super::Named;
 use super::finding::{Finding, Kind};
+use crate::address::is_beyond_loopback;
 use crate::failure::with_sources;
 use crate::show::time::Moment;
 
@@ -18,17 +18,40 @@ const SKEW: Duration = Duration::from_secs(5);
 pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool {
     let Named { url, client } = named;
     let mut found = |kind, what: String| findings.push(Finding::new(kind, url.clone(), what));
-    if let Err(error) = client.is_live().await {
-        found(Kind::CoordinatorUnreachable, with_sources(&error));
-        return false;
+    match client.is_live().await {
+        Ok(true) => {}
+        // Not the coordinator's: something in front of it does not reach it.
+        Ok(false) => {
+            found(
+                Kind::CoordinatorUnreachable,
+                "/healthz answers 503".to_owned(),
+            );
+            return false;
+        }
+        Err(error) => {
+            found(Kind::CoordinatorUnreachable, with_sources(&error));
+            return false;
+        }
     }
-    if let Ok(false) = client.is_ready().await {
-        found(Kind::CoordinatorNotReady, "/readyz answers 503".to_owned());
+    match client.is_ready().await {
+        Ok(true) => {}
+        Ok(false) => found(Kind::CoordinatorNotReady, "/readyz answers 503".to_owned()),
+        Err(error) => found(
+            Kind::CoordinatorNotReady,
+            format!("/readyz: {}", with_sources(&error)),
+        ),
     }
-    if let Ok(compatibility) = client.compatibility().await
-        && let Some(what) = other_version(&compatibility)
-    {
-        found(Kind::VersionNotSupported, what);
+    match client.compatibility().await {
+        Ok(compatibility) => {
+            if let Some(what) = other_version(&compatibility) {
+                found(Kind::VersionNotSupported, what);
+            }
+        }
+        Err(error @ ClientError::Decode { .. }) => {
+            found(Kind::VersionNotSupported, with_sources(&error));
+        }
+        // Whoever may not ask, or gets no answer, is told so of health.
+        Err(_) => {}
     }
     let answers = match client.health().await {
         Ok(health) => {
@@ -58,20 +81,25 @@ fn other_version(compatibility: &Compatibility) -> Option<String> {
 }
 
 fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
-    if health.redis != HealthStatus::Up {
-        let detail = health.redis_detail.clone();
-        found(
-            Kind::StoreDown,
-            detail.unwrap_or_else(|| "no reason is told".to_owned()),
-        );
-        return;
+    let reason = |detail: &Option<String>| {
+        let detail = detail.clone();
+        detail.unwrap_or_else(|| "no reason is told".to_owned())
+    };
+    match health.redis {
+        HealthStatus::Up => {
+            let remark = health.redis_detail.clone();
+            remark
+                .into_iter()
+                .for_each(|what| found(Kind::StoreUncertain, what));
+        }
+        HealthStatus::Degraded => found(Kind::StoreDegraded, reason(&health.redis_detail)),
+        HealthStatus::Down => {
+            found(Kind::StoreDown, reason(&health.redis_detail));
+            return;
+        }
     }
     if health.tick_loop != HealthStatus::Up {
-        let detail = health.loop_detail.clone();
-        found(
-            Kind::PeriodicWorkFails,
-            detail.unwrap_or_else(|| "no reason is told".to_owned()),
-        );
+        found(Kind::PeriodicWorkFails, reason(&health.loop_detail));
         return;
     }
     // Ticks come several times a second, by the store's clock.
@@ -85,22 +113,6 @@ fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
             );
             found(Kind::ClocksDiffer, what);
         }
-    }
-}
-
-/// Whether whoever can name this URL may be somebody on another machine.
-fn is_beyond_loopback(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = match authority.strip_prefix('[') {
-        Some(inside) => inside.split(']').next().unwrap_or_default(),
-        None => authority
-            .rsplit_once(':')
-            .map_or(authority, |(host, _)| host),
-    };
-    match host.parse::<IpAddr>() {
-        Ok(address) => !address.to_canonical().is_loopback(),
-        Err(_) => !host.eq_ignore_ascii_case("localhost"),
     }
 }
 
@@ -150,31 +162,25 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_works_with_losses_or_is_not_all_known_is_told_with_its_reason() {
+        for (status, kind, reason) in [
+            ("DEGRADED", Kind::StoreDegraded, "maxmemory-policy is lru"),
+            ("UP", Kind::StoreUncertain, "its user may not run INFO"),
+        ] {
+            let health = serde_json::json!({
+                "status": status, "coordinatorId": "c-1", "redis": status, "loop": "UP", "redisDetail": reason,
+            });
+            let health: Health = serde_json::from_value(health).expect("a health");
+            assert_eq!(found_of(&health), [(kind, reason.to_owned())]);
+        }
+    }
+
+    #[test]
     fn another_version_is_told() {
         let mut known = Compatibility::current();
         assert_eq!(other_version(&known), None);
         known.current_coordination_version = 2;
         let told = other_version(&known).expect("another one");
         assert!(told.contains("version 2"), "{told}");
-    }
-
-    #[test]
-    fn names_of_this_machine_are_told_from_others() {
-        for url in [
-            "http://127.0.0.1:8080",
-            "https://localhost/x",
-            "http://[::1]:80",
-            "http://[::ffff:127.0.0.1]:1",
-        ] {
-            assert!(!is_beyond_loopback(url), "{url}");
-        }
-        for url in [
-            "http://10.0.0.1:8080",
-            "https://coord.example",
-            "http://0.0.0.0:1",
-            "http://[::]:80/",
-        ] {
-            assert!(is_beyond_loopback(url), "{url}");
-        }
     }
 }

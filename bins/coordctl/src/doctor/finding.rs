@@ -30,6 +30,7 @@ pub(crate) enum Kind {
     StreamMissing,
     ConsumerGroupMissing,
     ShardUnreadable,
+    StoreDegraded,
     ClocksDiffer,
     ShardCountsDiffer,
     MemberFenced,
@@ -39,12 +40,13 @@ pub(crate) enum Kind {
     TrimmedUnread,
     NobodyReads,
     LagUnknown,
+    StoreUncertain,
 }
 
 impl Kind {
     /// Every kind, the worst first.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::CoordinatorUnreachable,
         Self::CoordinatorNotReady,
         Self::StoreDown,
@@ -57,6 +59,7 @@ impl Kind {
         Self::StreamMissing,
         Self::ConsumerGroupMissing,
         Self::ShardUnreadable,
+        Self::StoreDegraded,
         Self::ClocksDiffer,
         Self::ShardCountsDiffer,
         Self::MemberFenced,
@@ -66,6 +69,7 @@ impl Kind {
         Self::TrimmedUnread,
         Self::NobodyReads,
         Self::LagUnknown,
+        Self::StoreUncertain,
     ];
 
     pub(crate) const fn severity(self) -> Severity {
@@ -81,7 +85,8 @@ impl Kind {
             | Self::GroupHalfMade
             | Self::StreamMissing
             | Self::ConsumerGroupMissing
-            | Self::ShardUnreadable => Severity::Error,
+            | Self::ShardUnreadable
+            | Self::StoreDegraded => Severity::Error,
             Self::ClocksDiffer
             | Self::ShardCountsDiffer
             | Self::MemberFenced
@@ -90,7 +95,7 @@ impl Kind {
             | Self::ChangeStandsStill
             | Self::TrimmedUnread
             | Self::NobodyReads => Severity::Warning,
-            Self::LagUnknown => Severity::Info,
+            Self::LagUnknown | Self::StoreUncertain => Severity::Info,
         }
     }
 
@@ -99,6 +104,7 @@ impl Kind {
         match self {
             Self::CoordinatorUnreachable | Self::CoordinatorNotReady => "coordinator-unreachable",
             Self::StoreDown | Self::PeriodicWorkFails => "what-is-answered-meanwhile",
+            Self::StoreDegraded | Self::StoreUncertain => "a-store-that-is-degraded",
             Self::VersionNotSupported => "upgrade",
             Self::DefaultPassword => "access",
             Self::InvariantViolated => "invariant-violation",
@@ -122,6 +128,7 @@ impl Kind {
             Self::CoordinatorUnreachable => "see whether the process runs and is reached from here",
             Self::CoordinatorNotReady => "its Redis, or its end, keeps it: the reason is named",
             Self::StoreDown => "mend Redis; nobody is expired meanwhile",
+            Self::StoreDegraded => "mend what is named: it works, and may lose or refuse something",
             Self::PeriodicWorkFails => "read its log; without ticks nothing ends by time",
             Self::VersionNotSupported => "use a coordctl of the coordinator's release",
             Self::DefaultPassword => "set COORDINATORD_ADMIN_PASSWORD_HASH and restart it",
@@ -145,6 +152,7 @@ impl Kind {
                 "they are lost: look at what trims the stream, and at the readers' pace"
             }
             Self::NobodyReads => "start a member of the group",
+            Self::StoreUncertain => "see for yourself, or give its user the right that is named",
             Self::LagUnknown => {
                 "nothing is wrong with reading; drains may need --drain-proof entries"
             }

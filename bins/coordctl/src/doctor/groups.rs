@@ -9,6 +9,7 @@ use protocol::{ErrorCode, Group, Member, MemberState, Migration, MigrationState,
 use super::finding::{Finding, Kind};
 use super::{Diagnosis, shards};
 use crate::failure::with_sources;
+use crate::show::numbers::{many, ranges};
 use crate::show::text::wire;
 use crate::show::time::Moment;
 
@@ -83,7 +84,8 @@ async fn examine_group(
     let free: Vec<String> = free.map(|shard| shard.to_string()).collect();
     if live > 0 && !free.is_empty() {
         let what = format!(
-            "{live} members live, and nobody reports these shards: {}",
+            "{}, and nobody reports these shards: {}",
+            many(live, "live member"),
             free.join(", ")
         );
         findings.push(Finding::new(Kind::ShardWithoutOwner, name, what));
@@ -107,14 +109,36 @@ fn examine_offsets(name: &str, offsets: &Offsets, live: usize, findings: &mut Ve
             .iter()
             .filter_map(|shard| shards::examine(name, shard)),
     );
-    let left: u64 = offsets
+    if live == 0 {
+        let left = left_behind(offsets);
+        findings.extend(left.map(|what| Finding::new(Kind::NobodyReads, name, what)));
+    }
+}
+
+/// What nobody reads, where no member lives. Case C28: what is not known is not taken for nothing.
+fn left_behind(offsets: &Offsets) -> Option<String> {
+    let known = offsets.shards.iter().filter_map(|shard| shard.backlog);
+    let left = known.fold(0_u64, u64::saturating_add);
+    let unknown = offsets
         .shards
         .iter()
-        .filter_map(|shard| shard.backlog)
-        .sum();
-    if live == 0 && left > 0 {
-        let what = format!("no member lives, and {left} entries are unread or pending");
-        findings.push(Finding::new(Kind::NobodyReads, name, what));
+        .filter(|shard| shard.backlog.is_none());
+    let unknown: Vec<u32> = unknown.map(|shard| shard.shard_index).collect();
+    let told = match left {
+        1 => "1 entry is".to_owned(),
+        _ => format!("{left} entries are"),
+    };
+    match (left, unknown.is_empty()) {
+        (0, true) => None,
+        (_, true) => Some(format!("no member lives, and {told} unread or pending")),
+        (0, false) => Some(format!(
+            "no member lives, and how much is unread or pending is unknown (shards {})",
+            ranges(&unknown)
+        )),
+        (_, false) => Some(format!(
+            "no member lives, and {told} unread or pending; how much more is unknown (shards {})",
+            ranges(&unknown)
+        )),
     }
 }
 

@@ -13,6 +13,8 @@ use serde::Serialize;
 
 pub(crate) use finding::{Finding, Severity};
 
+use crate::failure::with_sources;
+
 /// One coordinator that was named.
 pub(crate) struct Named {
     pub(crate) url: String,
@@ -43,7 +45,7 @@ impl Diagnosis {
 /// Looks everything over. A change that has not moved for `patience` stands still.
 ///
 /// # Errors
-/// Nobody may look: no credentials, or the wrong ones.
+/// Nobody may look, for want of credentials or of the right ones, and nothing was found without them.
 pub(crate) async fn examine(named: &[Named], patience: Duration) -> Result<Diagnosis, ClientError> {
     let mut diagnosis = Diagnosis::default();
     let mut asked = None;
@@ -55,9 +57,16 @@ pub(crate) async fn examine(named: &[Named], patience: Duration) -> Result<Diagn
         }
     }
     match asked {
-        Some(coordinator) => {
-            groups::examine(&coordinator.client, patience, &mut diagnosis).await?;
-            metadata::examine(&coordinator.client, &mut diagnosis).await;
+        Some(Named { client, .. }) => {
+            match groups::examine(client, patience, &mut diagnosis).await {
+                Ok(()) => metadata::examine(client, &mut diagnosis).await,
+                // Nothing else is known: that says it all.
+                Err(error) if diagnosis.findings.is_empty() => return Err(error),
+                Err(error) => diagnosis.not_checked.push(format!(
+                    "groups, and whether all records can be read: {}",
+                    with_sources(&error)
+                )),
+            }
         }
         None => diagnosis
             .not_checked

@@ -3,7 +3,7 @@
 use coordinator_client::ClientError;
 use protocol::ErrorCode;
 
-use super::Failure;
+use super::{Failure, with_sources};
 use crate::connect::{Target, Who};
 use crate::context::ContextError;
 use crate::show::time::Moment;
@@ -54,9 +54,7 @@ fn of_context(error: &ContextError) -> Option<String> {
 
 fn of_client(error: &ClientError, target: Option<&Target>) -> Option<String> {
     let advice = match error {
-        ClientError::Transport { .. } => {
-            "is a coordinator running there? Another is named by --server URL, COORDCTL_SERVER or a context (coordctl context list)".to_owned()
-        }
+        ClientError::Transport { .. } => of_transport(error).to_owned(),
         ClientError::Timeout { .. } => {
             "--timeout allows more; what was asked for may have been done all the same: look before you repeat it".to_owned()
         }
@@ -75,6 +73,17 @@ fn of_client(error: &ClientError, target: Option<&Target>) -> Option<String> {
         _ => return None,
     };
     Some(advice)
+}
+
+fn of_transport(error: &ClientError) -> &'static str {
+    let said = with_sources(error);
+    if said.contains("CertificateRequired") {
+        "it lets in only who shows a certificate: --client-cert FILE --client-key FILE, or login with them once: the context keeps where they are"
+    } else if said.contains("UnknownIssuer") {
+        "its certificate is of an authority that is not trusted here: --ca-cert FILE names others"
+    } else {
+        "is a coordinator running there? Another is named by --server URL, COORDCTL_SERVER or a context (coordctl context list)"
+    }
 }
 
 /// What the command was about, as words of a command line.
@@ -123,7 +132,7 @@ fn of_code(code: &ErrorCode, subject: &Subject, target: Option<&Target>) -> Opti
             "only what is PREPARING or ACTIVE can be taken back; once it is through, change the count again: coordctl stream scale {stream} COUNT"
         ),
         ErrorCode::StreamPrefixAlreadyExists => format!(
-            "coordctl group list --stream {stream} shows its groups; if there are none, keys of its name are in Redis: choose another name, or drop them if they are left over"
+            "coordctl group list --stream {stream} shows its groups; if there are none, what an earlier stream left behind, or keys of somebody else's, are in Redis: choose another name, or see docs/operations.md#deleting"
         ),
         ErrorCode::GroupAlreadyExists if group == "GROUP" => {
             "coordctl group list shows what there is".to_owned()

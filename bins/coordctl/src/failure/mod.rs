@@ -137,6 +137,7 @@ fn setting(error: &BuildError) -> String {
     let flag = match error.setting() {
         "base_urls" => "--server",
         "root_certificates_pem" => "--ca-cert",
+        "client_identity_pem" => "--client-cert and --client-key",
         "request_timeout" => "--timeout",
         "credentials" => "--user or --token",
         other => other,

@@ -77,14 +77,18 @@ fn is_broken_pipe(failure: &Failure) -> bool {
 fn message(failure: &Failure) -> String {
     match failure {
         Failure::Client(ClientError::Api { code, message, .. }) => format!("{code}: {message}"),
+        // By its own words it would be told twice: by the flag's name and by that of the library.
+        Failure::Setting(error) => with_causes(failure.to_string(), error.source()),
         other => with_sources(other),
     }
 }
 
 /// An error with its causes; none is said twice.
 pub(crate) fn with_sources(error: &dyn Error) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
+    with_causes(error.to_string(), error.source())
+}
+
+fn with_causes(mut message: String, mut source: Option<&(dyn Error + 'static)>) -> String {
     while let Some(cause) = source {
         let text = cause.to_string();
         if !message.contains(&text) {

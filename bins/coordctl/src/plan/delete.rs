@@ -1,8 +1,9 @@
 //! What deleting groups would mean: who is in them, what is left unread, what stays in Redis.
 
-use protocol::Group;
+use protocol::{Group, Member};
 use serde::Serialize;
 
+use super::refusals::{self, NOT_SEEN};
 use super::stand::{GroupStand, tell};
 use super::{lines, nothing_changed};
 use crate::failure::Failure;
@@ -12,6 +13,7 @@ use crate::show::grid::Column::{Number, State, Words};
 use crate::show::grid::Grid;
 use crate::show::numbers::{known, many, sum};
 use crate::show::text::{wire, word};
+use crate::show::time::Moment;
 
 /// What deleting groups would mean.
 #[derive(Debug, Serialize)]
@@ -20,6 +22,8 @@ pub(crate) struct DeletePlan {
     action: &'static str,
     stream_prefix: String,
     shard_count: u32,
+    /// Shards whose keys stay in Redis, those that are leaving included; null where the coordinator has no Redis of shard streams.
+    remaining_shards: Option<u32>,
     /// Groups that go.
     consumer_groups: Vec<Going>,
     /// Groups of the stream that stay.
@@ -51,6 +55,7 @@ impl DeletePlan {
         force: bool,
     ) -> Result<Self, Failure> {
         let all = session.groups_of(stream).await?;
+        let shards = all.iter().map(shards_there).max().unwrap_or_default();
         let (going, staying): (Vec<Group>, Vec<Group>) = all
             .into_iter()
             .partition(|group| only.is_none_or(|name| group.consumer_group == name));
@@ -67,16 +72,26 @@ impl DeletePlan {
             let offsets = told.offsets.get(name)?;
             sum(offsets.shards.iter().map(part))
         };
-        let consumer_groups: Vec<Going> = going
-            .iter()
-            .map(|group| Going {
-                group: GroupStand::of(group),
-                unread: total(&group.consumer_group, |shard| shard.unread),
-                pending: total(&group.consumer_group, |shard| shard.pending_count),
-            })
-            .collect();
         let mut notes: Vec<String> = told.unknown.clone().into_iter().collect();
-        notes.push(what_stays(stream, shard_count, staying.is_empty()));
+        let mut consumer_groups = Vec::new();
+        for group in &going {
+            let name = &group.consumer_group;
+            let members = members(session, group).await?;
+            if !force {
+                notes.extend(refusals::cut_off(name, &members, Moment::now()));
+            }
+            let mut stand = GroupStand::of(group);
+            // Who leaves and still has shards is not among those that should have some.
+            stand.members = refusals::active(&members).len();
+            consumer_groups.push(Going {
+                group: stand,
+                unread: total(name, |shard| shard.unread),
+                pending: total(name, |shard| shard.pending_count),
+            });
+        }
+        let remaining_shards = (!told.is_without_streams).then_some(shards);
+        notes.extend(what_stays(stream, remaining_shards, staying.is_empty()));
+        notes.push(NOT_SEEN.to_owned());
         let force_word = if force { " --force" } else { "" };
         let command = match only {
             Some(group) => format!("coordctl group delete {} {}", word(stream), word(group)),
@@ -86,6 +101,7 @@ impl DeletePlan {
             action: "DELETE_GROUPS",
             stream_prefix: stream.to_owned(),
             shard_count,
+            remaining_shards,
             obstacles: obstacles(&consumer_groups, force),
             consumer_groups,
             groups_that_stay: staying
@@ -109,11 +125,11 @@ impl DeletePlan {
         names
     }
 
-    /// What is said once everything is gone that should.
-    pub(crate) fn what_stays(&self) -> String {
+    /// What is said once everything is gone that should; nothing where there are no streams.
+    pub(crate) fn what_stays(&self) -> Option<String> {
         what_stays(
             &self.stream_prefix,
-            self.shard_count,
+            self.remaining_shards,
             self.groups_that_stay.is_empty(),
         )
     }
@@ -165,21 +181,45 @@ fn obstacles(groups: &[Going], force: bool) -> Vec<String> {
     told.collect()
 }
 
-fn what_stays(stream: &str, shards: u32, whole: bool) -> String {
-    let keys = match shards {
-        0 => return "the stream has no shard, so that no key stays".to_owned(),
-        1 => protocol::stream_key(stream, 0),
-        _ => format!(
-            "{} … {}",
-            protocol::stream_key(stream, 0),
-            protocol::stream_key(stream, shards - 1)
-        ),
-    };
-    if whole {
-        format!(
-            "what is in Redis stays: drop {keys} by redis-cli DEL when you are done; until then no stream of this name can be created"
-        )
-    } else {
-        format!("the consumer group stays on {keys}; drop it by redis-cli XGROUP DESTROY")
+/// One that is half made takes no member in.
+async fn members(session: &Session, group: &Group) -> Result<Vec<Member>, Failure> {
+    if group.provisioning.is_some() {
+        return Ok(Vec::new());
     }
+    let (stream, name) = (&group.stream_prefix, &group.consumer_group);
+    Ok(session.client.members(stream, name).await?.members)
+}
+
+/// How many shards of a stream may have keys: those of a change that is under way are there beside those that stay.
+fn shards_there(group: &Group) -> u32 {
+    let change = group.active_migration.as_ref();
+    let changing = change.map_or(0, |it| it.from_shard_count.max(it.to_shard_count));
+    group.shard_count.max(changing)
+}
+
+/// What is left in Redis, and what it keeps from being done.
+fn what_stays(stream: &str, shards: Option<u32>, whole: bool) -> Option<String> {
+    const PAGE: &str = "docs/operations.md#deleting";
+    let shards = shards?;
+    let each = |name: &dyn Fn(u32) -> String| match shards {
+        0 | 1 => name(0),
+        _ => format!("{} … {}", name(0), name(shards - 1)),
+    };
+    let key = |shard| protocol::stream_key(stream, shard);
+    let beside = |shard| format!("{{{}}}:*", protocol::stream_key(stream, shard));
+    Some(match (shards, whole) {
+        (0, true) => format!(
+            "the stream has no shard, so that its name is free; what is remembered of those that it had stays: {PAGE}"
+        ),
+        (0, false) => "the stream has no shard that a consumer group could stay on".to_owned(),
+        (_, true) => format!(
+            "what is in Redis stays: {}, and beside them {}; while it is there no stream of this name can be created. What to drop, and when not to: {PAGE}",
+            each(&key),
+            each(&beside)
+        ),
+        (_, false) => format!(
+            "the consumer group stays on {}, and holds up every later scale-in until redis-cli XGROUP DESTROY drops it on each: {PAGE}",
+            each(&key)
+        ),
+    })
 }

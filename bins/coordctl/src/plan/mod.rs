@@ -1,6 +1,7 @@
 //! What a change would do, found out by looking only. Changes nothing.
 
 mod delete;
+mod refusals;
 mod rollback;
 mod scale;
 mod stand;

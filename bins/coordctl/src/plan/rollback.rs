@@ -1,8 +1,11 @@
 //! What taking a change back would mean.
 
-use protocol::{Migration, MigrationState};
+use std::collections::BTreeMap;
+
+use protocol::{ErrorCode, Group, Migration, MigrationState};
 use serde::Serialize;
 
+use super::refusals::{self, NOT_SEEN};
 use super::{lines, nothing_changed};
 use crate::failure::Failure;
 use crate::run::Session;
@@ -18,7 +21,11 @@ pub(crate) struct RollbackPlan {
     stream_prefix: String,
     migration: Migration,
     consumer_groups: Vec<String>,
+    /// How far each group is with it; groups that do not have it are absent.
+    group_states: BTreeMap<String, MigrationState>,
     obstacles: Vec<String>,
+    /// What is worth knowing before.
+    notes: Vec<String>,
 }
 
 impl RollbackPlan {
@@ -31,14 +38,20 @@ impl RollbackPlan {
     ) -> Result<Self, Failure> {
         let migration = session.client.migration(stream, group, id).await?;
         let groups = session.groups_of(stream).await?;
-        let may = matches!(
-            migration.state,
-            MigrationState::Preparing | MigrationState::Active
-        );
-        let obstacle = format!(
-            "it is {}, and only what is PREPARING or ACTIVE can be taken back",
-            wire(migration.state)
-        );
+        let group_states = states(session, &groups, id).await?;
+        let only_adds = migration.to_shard_count > migration.from_shard_count;
+        let obstacles = refusals::gone_too_far(&group_states, only_adds);
+        let back = |state: &MigrationState| {
+            matches!(
+                state,
+                MigrationState::RollingBack | MigrationState::RolledBack
+            )
+        };
+        let mut notes = Vec::new();
+        if group_states.values().any(back) {
+            notes.push("it is taken back already: groups that are not follow by themselves; asked for again, it is gone on with".to_owned());
+        }
+        notes.push(NOT_SEEN.to_owned());
         Ok(Self {
             action: "ROLLBACK_MIGRATION",
             stream_prefix: stream.to_owned(),
@@ -47,8 +60,27 @@ impl RollbackPlan {
                 .into_iter()
                 .map(|group| group.consumer_group)
                 .collect(),
-            obstacles: if may { Vec::new() } else { vec![obstacle] },
+            group_states,
+            obstacles: obstacles.into_iter().collect(),
+            notes,
         })
+    }
+
+    /// Where the stream is now, and where it would be.
+    fn stands(&self) -> String {
+        let Migration {
+            from_shard_count: from,
+            to_shard_count: to,
+            ..
+        } = &self.migration;
+        let mut states = self.group_states.values();
+        match self.migration.state {
+            MigrationState::RolledBack | MigrationState::RollingBack => {
+                format!("on the way back to {from} shards, or there already")
+            }
+            _ if states.all(is_finished) => format!("went from {from} to {to} shards"),
+            _ => format!("on the way from {from} to {to} shards now, {from} after"),
+        }
     }
 
     /// The plan for people.
@@ -60,23 +92,61 @@ impl RollbackPlan {
             ..
         } = &self.migration;
         let mut text = migrations::one(&self.migration, look);
-        text.push_str(&format!(
-            "\n\n{}: on the way from {from} to {to} shards now, {from} after\n",
-            self.stream_prefix
-        ));
-        if to > from {
+        let stands = self.stands();
+        let is_over = self.group_states.values().all(is_finished);
+        text.push_str(&format!("\n\n{}: {stands}\n", self.stream_prefix));
+        if to > from && !is_over {
             let shards: Vec<u32> = (*from..*to).collect();
             let shards = ranges(&shards);
             text.push_str(&format!(
                 "leave again: {shards}, each once it is read to its end\n"
             ));
         }
-        let groups = names(&self.consumer_groups);
+        let told = self.consumer_groups.iter().map(|group| {
+            let state = self.group_states.get(group);
+            state.map_or_else(
+                || group.clone(),
+                |state| format!("{group} {}", wire(*state)),
+            )
+        });
+        let groups = names(&told.collect::<Vec<_>>());
         text.push_str(&format!("groups: {groups}\n\n"));
         text.push_str(&lines("refused as it stands", &self.obstacles));
+        text.push_str(&lines("note", &self.notes));
         let stream = word(&self.stream_prefix);
         let command = format!("coordctl migration rollback {stream} {id}");
         text.push_str(&nothing_changed(&command));
         text
     }
+}
+
+const fn is_finished(state: &MigrationState) -> bool {
+    matches!(
+        state,
+        MigrationState::Deprecated | MigrationState::RolledBack
+    )
+}
+
+/// How far each group is with a change. A group that was made after it, or that has forgotten it, does not have it.
+async fn states(
+    session: &Session,
+    groups: &[Group],
+    id: &str,
+) -> Result<BTreeMap<String, MigrationState>, Failure> {
+    let mut states = BTreeMap::new();
+    for group in groups {
+        let (stream, name) = (&group.stream_prefix, &group.consumer_group);
+        match session.client.migration(stream, name, id).await {
+            Ok(change) => {
+                states.insert(name.clone(), change.state);
+            }
+            Err(error)
+                if matches!(
+                    error.code(),
+                    Some(ErrorCode::MigrationNotFound | ErrorCode::GroupNotFound)
+                ) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(states)
 }

@@ -3,6 +3,7 @@
 use protocol::Group;
 use serde::Serialize;
 
+use super::refusals::{self, MOST_SHARDS, NOT_SEEN};
 use super::stand::{GroupStand, Told, tell};
 use super::{lines, nothing_changed};
 use crate::failure::Failure;
@@ -10,9 +11,11 @@ use crate::run::Session;
 use crate::show::Look;
 use crate::show::grid::Column::{Number, State, Words};
 use crate::show::grid::Grid;
-use crate::show::groups::change;
 use crate::show::numbers::{known, many, names, ranges};
 use crate::show::text::{wire, word};
+
+/// What only the coordinator looks at.
+const NOT_LOOKED_AT: &str = "not seen from here: if keys of somebody else's stand in Redis where new shards would be, it is refused";
 
 /// What another shard count would mean.
 #[derive(Debug, Serialize)]
@@ -52,10 +55,7 @@ impl ScalePlan {
         let told = if to < from {
             tell(session, &groups).await?
         } else {
-            Told {
-                offsets: std::collections::BTreeMap::new(),
-                unknown: None,
-            }
+            Told::default()
         };
         let leaving_shards: Vec<Leaving> = (to..from)
             .flat_map(|shard| groups.iter().map(move |group| (shard, group)))
@@ -66,13 +66,19 @@ impl ScalePlan {
             stream_prefix: stream.to_owned(),
             from_shard_count: from,
             to_shard_count: to,
-            appearing_shards: (from..to).collect(),
+            // No more than there can be: a count beyond that is an obstacle.
+            appearing_shards: (from..to.min(MOST_SHARDS)).collect(),
             leaving_shards,
             consumer_groups: groups.iter().map(GroupStand::of).collect(),
-            obstacles: obstacles(&groups),
+            obstacles: obstacles(&groups, to),
             notes: told.unknown.into_iter().collect(),
         };
         plan.notes.extend(plan.unread_by_nobody());
+        plan.notes.extend(gone_on_with(&groups, to));
+        if from < to {
+            plan.notes.push(NOT_LOOKED_AT.to_owned());
+        }
+        plan.notes.push(NOT_SEEN.to_owned());
         Ok(plan)
     }
 
@@ -106,7 +112,7 @@ impl ScalePlan {
             "{stream}: {} now, {to} after\n",
             many(from as usize, "shard")
         );
-        if from == to {
+        if from == to && self.obstacles.is_empty() {
             text.push_str("Nothing would change.");
             return text;
         }
@@ -180,14 +186,18 @@ fn leaving(shard_index: u32, group: &Group, told: &Told) -> Leaving {
     }
 }
 
-fn obstacles(groups: &[Group]) -> Vec<String> {
-    let under_way = groups.iter().find_map(|group| {
-        let migration = group.active_migration.as_ref()?;
-        Some(format!(
-            "{} is under way: {}",
-            migration.resharding_id,
-            change(Some(migration))
-        ))
-    });
-    under_way.into_iter().collect()
+fn obstacles(groups: &[Group], to: u32) -> Vec<String> {
+    let mut obstacles = Vec::from_iter(refusals::too_many(to));
+    obstacles.extend(refusals::half_made(groups));
+    obstacles.extend(refusals::under_way(groups, to));
+    obstacles
+}
+
+fn gone_on_with(groups: &[Group], to: u32) -> Option<String> {
+    let same = refusals::resumed(groups, to)?;
+    Some(format!(
+        "{} is on its way to {to} shards already, and its streams are not all made yet ({}): asked for again, it is gone on with",
+        same.resharding_id,
+        wire(same.state)
+    ))
 }

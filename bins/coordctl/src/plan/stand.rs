@@ -29,18 +29,19 @@ impl GroupStand {
 }
 
 /// What Redis told of the shards of some groups; and why not of all of them.
+#[derive(Default)]
 pub(super) struct Told {
     pub(super) offsets: BTreeMap<String, Offsets>,
     pub(super) unknown: Option<String>,
+    /// Whether the coordinator has no Redis of shard streams.
+    pub(super) is_without_streams: bool,
 }
 
 /// Asks for the shards of each group. What cannot be told for the moment is unknown, and no reason to plan nothing.
 pub(super) async fn tell(session: &Session, groups: &[Group]) -> Result<Told, Failure> {
-    let mut told = Told {
-        offsets: BTreeMap::new(),
-        unknown: None,
-    };
-    for group in groups {
+    let mut told = Told::default();
+    // One that is half made has no members and is shown no shards.
+    for group in groups.iter().filter(|group| group.provisioning.is_none()) {
         let client = &session.client;
         let answer = client
             .offsets(&group.stream_prefix, &group.consumer_group)
@@ -52,6 +53,7 @@ pub(super) async fn tell(session: &Session, groups: &[Group]) -> Result<Told, Fa
             Err(error)
                 if error.code() == Some(&ErrorCode::RedisNotConfigured) || error.is_retryable() =>
             {
+                told.is_without_streams |= error.code() == Some(&ErrorCode::RedisNotConfigured);
                 let why = match error {
                     coordinator_client::ClientError::Api { code, message, .. } => {
                         format!("{code}: {message}")

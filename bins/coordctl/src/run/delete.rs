@@ -86,8 +86,10 @@ pub(super) async fn stream(session: &Session, args: DeleteStreamArgs) -> Result<
     }
     if session.output.is_json() {
         session.output.json(&outcome)?;
-    } else if outcome.failed.is_empty() {
-        session.output.text(&plan.what_stays())?;
+    } else if outcome.failed.is_empty()
+        && let Some(stays) = plan.what_stays()
+    {
+        session.output.text(&stays)?;
     }
     match first {
         None => Ok(()),

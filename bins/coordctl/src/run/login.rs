@@ -6,6 +6,7 @@ use coordinator_client::ClientError;
 use protocol::{IsoTimestamp, LoginRequest, Role};
 use serde::Serialize;
 
+use crate::address;
 use crate::cli::{Connection, SaidOnCommandLine};
 use crate::connect::{Settings, Target, Who};
 use crate::context::{self, Context, Contexts, DEFAULT_CONTEXT, Token};
@@ -13,6 +14,7 @@ use crate::failure::{Ended, Failure};
 use crate::output::Output;
 use crate::secret;
 use crate::show::Look;
+use crate::show::text::printable;
 
 /// What is said of a log-in. The token is not.
 #[derive(Serialize)]
@@ -40,6 +42,10 @@ pub(super) async fn run(
     let settings = Settings::of(connection, said, &contexts, &name);
     let servers = settings.servers();
     check_servers(connection, &contexts, &name, &servers)?;
+    let shown = settings.identity()?;
+    let client = settings.client()?;
+    // Only now: an URL with a password in it was refused and is not repeated.
+    warn_of_clear_text(&servers, output);
     let user = match connection.user.clone().or_else(|| settings.known_user()) {
         Some(user) => user,
         None => secret::user()?,
@@ -48,14 +54,16 @@ pub(super) async fn run(
         password: settings.password(&user)?,
         username: user.clone(),
     };
-    let answer = settings.client()?.login(&request).await;
+    let answer = client.login(&request).await;
     let answer = answer.map_err(|error| refused(error, &servers))?;
     let kept = Context {
         servers: servers.clone(),
         user: Some(user.clone()),
         token: Some(Token::new(answer.access_token)),
         expires_at: Some(answer.expires_at),
-        ca_cert: settings.ca_cert().as_deref().map(absolute).transpose()?,
+        ca_cert: place(settings.ca_cert())?,
+        client_cert: place(shown.as_ref().map(|files| files.certificate.clone()))?,
+        client_key: place(shown.map(|files| files.key))?,
     };
     contexts.contexts.insert(name.clone(), kept);
     contexts.current = Some(name.clone());
@@ -104,11 +112,33 @@ fn refused(error: ClientError, servers: &[String]) -> Ended {
     }
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    path::absolute(path).map_err(|source| Failure::Io {
-        what: format!("could not tell where {} is", path.display()),
-        source,
-    })
+/// Where a file is, whichever folder the next command is given in.
+fn place(path: Option<PathBuf>) -> Result<Option<PathBuf>, Failure> {
+    let absolute = |path: PathBuf| {
+        path::absolute(&path).map_err(|source| Failure::Io {
+            what: format!("could not tell where {} is", path.display()),
+            source,
+        })
+    };
+    path.map(absolute).transpose()
+}
+
+/// A password that others on the way can read is not kept from being sent, since a tunnel may stand there; whoever sends it should know.
+fn warn_of_clear_text(servers: &[String], output: Output) {
+    let open = |url: &&String| address::is_plain(url) && address::is_beyond_loopback(url);
+    let open: Vec<&str> = servers.iter().filter(open).map(String::as_str).collect();
+    if open.is_empty() {
+        return;
+    }
+    let message = printable(&format!(
+        "the password goes to {} in clear, and so will the token: whoever is on the way can read them; use https://",
+        open.join(",")
+    ));
+    if output.is_json() {
+        eprintln!("{}", serde_json::json!({ "warning": message }));
+    } else {
+        eprintln!("coordctl: warning: {message}");
+    }
 }
 
 fn text(told: &LoggedIn, path: &Path, look: &Look) -> String {

@@ -1,5 +1,7 @@
 //! Contexts, without their tokens.
 
+use std::path::PathBuf;
+
 use protocol::IsoTimestamp;
 use serde::Serialize;
 
@@ -19,10 +21,13 @@ pub(crate) struct Shown {
     has_token: bool,
     expires_at: Option<IsoTimestamp>,
     ca_cert: Option<String>,
+    client_cert: Option<String>,
+    client_key: Option<String>,
 }
 
 impl Shown {
     pub(crate) fn new(name: &str, context: &Context, contexts: &Contexts) -> Self {
+        let file = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         Self {
             name: name.to_owned(),
             current: contexts.current.as_deref() == Some(name),
@@ -30,10 +35,9 @@ impl Shown {
             user: context.user.clone(),
             has_token: context.token.is_some(),
             expires_at: context.expires_at,
-            ca_cert: context
-                .ca_cert
-                .as_ref()
-                .map(|path| path.display().to_string()),
+            ca_cert: file(&context.ca_cert),
+            client_cert: file(&context.client_cert),
+            client_key: file(&context.client_key),
         }
     }
 
@@ -56,6 +60,8 @@ pub(crate) fn one(of: &Shown, look: &Look) -> String {
         ("User", known(&of.user)),
         ("Token", token(of, look)),
         ("Authorities", known(&of.ca_cert)),
+        ("Certificate", known(&of.client_cert)),
+        ("Its key", known(&of.client_key)),
     ])
 }
 

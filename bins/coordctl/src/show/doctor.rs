@@ -1,6 +1,7 @@
 //! What the doctor found.
 
 use super::Look;
+use super::numbers::many;
 use super::text::{printable, wire};
 use crate::doctor::{Diagnosis, Finding};
 
@@ -11,10 +12,14 @@ pub(crate) fn diagnosis(diagnosis: &Diagnosis, _: &Look) -> String {
         parts.push(format!("not checked: {}", printable(what)));
     }
     let (coordinators, groups) = (diagnosis.coordinators, diagnosis.groups);
-    let seen = format!("{coordinators} coordinators and {groups} groups were looked at");
+    let seen = format!(
+        "looked at: {} and {}",
+        many(coordinators, "coordinator"),
+        many(groups, "group")
+    );
     parts.push(match diagnosis.findings.len() {
         0 => format!("{seen}; nothing was found"),
-        count => format!("{seen}; {count} findings"),
+        count => format!("{seen}; {}", many(count, "finding")),
     });
     parts.join("\n\n")
 }

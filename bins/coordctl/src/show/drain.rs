@@ -6,12 +6,20 @@ use protocol::{DrainCondition, DrainingShard, OpenCondition, ShardDrainPhase};
 
 /// What stands against a shard, group by group: `billing: 2 unread; orders: 3 pending`. `-` where nothing does.
 pub(crate) fn conditions(shard: &DrainingShard) -> String {
+    if is_waiting_for_others(shard) {
+        return "the other shards".to_owned();
+    }
     if shard.open.is_empty() {
         return "-".to_owned();
     }
     let groups = by_group(&shard.open).into_iter();
     let told = groups.map(|(group, open)| format!("{group}: {}", told(&open)));
     told.collect::<Vec<_>>().join("; ")
+}
+
+/// Whether it was looked at and found empty: all shards of a change leave together.
+fn is_waiting_for_others(shard: &DrainingShard) -> bool {
+    shard.phase == ShardDrainPhase::Draining && shard.open.is_empty() && shard.pending.is_some()
 }
 
 fn what(open: &OpenCondition) -> String {
@@ -55,6 +63,9 @@ pub(crate) fn waits(shard: &DrainingShard, groups: &[String], owners: &Owners) -
                 return vec![format!("shard {index}: empty, about to be retired")];
             }
             holding
+        }
+        ShardDrainPhase::Draining if is_waiting_for_others(shard) => {
+            vec![format!("shard {index}: empty, leaves with the others")]
         }
         ShardDrainPhase::Draining if shard.open.is_empty() => {
             vec![format!("shard {index}: not yet looked at")]
@@ -117,10 +128,28 @@ mod tests {
         DrainingShard {
             shard_index: 7,
             phase,
+            // As the coordinator tells it of a shard that was looked at.
             pending: Some(3),
             lag: None,
             open,
         }
+    }
+
+    /// Shards leave together, so that an empty one is not one that nobody has looked at.
+    #[test]
+    fn a_shard_that_was_found_empty_is_told_from_one_that_was_not_looked_at() {
+        let groups = ["orders".to_owned()];
+        let empty = shard(ShardDrainPhase::Draining, Vec::new());
+        let told = waits(&empty, &groups, &Owners::new());
+        assert_eq!(told, ["shard 7: empty, leaves with the others"]);
+        assert_eq!(conditions(&empty), "the other shards");
+        let unseen = DrainingShard {
+            pending: None,
+            ..empty
+        };
+        let told = waits(&unseen, &groups, &Owners::new());
+        assert_eq!(told, ["shard 7: not yet looked at"]);
+        assert_eq!(conditions(&unseen), "-");
     }
 
     #[test]
@@ -152,7 +181,6 @@ mod tests {
                 "shard 7 (orders): ? unread, owner m-2"
             ]
         );
-        assert_eq!(waiting(Vec::new(), &one), ["shard 7: not yet looked at"]);
     }
 
     #[test]

@@ -154,6 +154,29 @@ async fn a_token_that_ended_or_is_not_taken_any_more_is_named_by_its_context() {
     );
 }
 
+/// A password that others on the way can read is told of; to this machine nobody is on the way.
+#[tokio::test]
+async fn a_login_in_clear_beyond_loopback_is_warned_of() {
+    let coordinator = Coordinator::in_memory().await;
+    let port = coordinator.url.rsplit(':').next().unwrap();
+    // Leads to this machine, and is not a name of its loopback.
+    let outside = format!("http://0.0.0.0:{port}");
+    let ctl = Ctl::bare(&outside).with("COORDCTL_PASSWORD", "admin");
+    let login = |url: &str| format!("login --server {url} --user admin --context {}", url.len());
+    let done = ctl.run(&login(&outside)).await;
+    assert_eq!(
+        (done.code, done.err.as_str()),
+        (
+            0,
+            "coordctl: warning: the password goes to URL in clear, and so will the token: whoever is on the way can read them; use https://\n"
+        )
+    );
+    let done = ctl.run(&format!("{} -o json", login(&outside))).await;
+    let warned: serde_json::Value = serde_json::from_str(&done.err).unwrap();
+    assert!(warned["warning"].as_str().unwrap().contains("in clear"));
+    ctl.run(&login(&coordinator.url)).await.printed();
+}
+
 #[tokio::test]
 async fn a_wrong_password_keeps_nothing() {
     let coordinator = Coordinator::in_memory().await;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{StoreClock, SystemClock};
 use testkit::{RedisServer, wait_until_async};
 
-use crate::support::{Coordinator, Ctl, Member, PATIENCE};
+use crate::support::{Coordinator, Ctl, Fake, Member, PATIENCE};
 
 /// What was found, and what the program ended with.
 struct Found {
@@ -138,7 +138,7 @@ async fn of_what_is_well_nothing_is_found() {
     let told = scene.ctl.run("doctor").await.printed();
     assert_eq!(
         told,
-        "1 coordinators and 1 groups were looked at; nothing was found\n"
+        "looked at: 1 coordinator and 1 group; nothing was found\n"
     );
 }
 
@@ -230,6 +230,57 @@ async fn who_may_not_look_is_told_so() {
         .run("doctor")
         .await
         .failed(5);
+}
+
+/// What was found without being let in is not thrown away.
+#[tokio::test]
+async fn who_may_not_look_at_groups_still_hears_what_was_found() {
+    let scene = Scene::new().await;
+    let nowhere = "http://127.0.0.1:1";
+    let both = format!("--server {nowhere},{}", scene.coordinator.url);
+    let found = Found::by(&Ctl::at(&scene.coordinator.url), &both).await;
+    assert_eq!(
+        (found.code, found.one("COORDINATOR_UNREACHABLE").0),
+        (1, nowhere)
+    );
+    let unseen = found.not_checked[0].as_str().unwrap();
+    assert!(unseen.starts_with("groups, and whether "), "{unseen}");
+    assert!(unseen.contains("UNAUTHORIZED"), "{unseen}");
+}
+
+/// Another answer than 503 is no readiness either.
+#[tokio::test]
+async fn readiness_that_can_not_be_asked_for_is_told() {
+    let fake = Fake::forbidding("{}", "readyz").await;
+    let found = Found::by(&Ctl::at(&fake.url), "").await;
+    assert_eq!(found.code, 1);
+    let (_, what) = found.one("COORDINATOR_NOT_READY");
+    assert!(what.starts_with("/readyz: refused with 403 "), "{what}");
+}
+
+/// Case C28: what is not known is not nothing.
+#[tokio::test]
+async fn c28_a_backlog_that_is_not_known_is_not_taken_for_none() {
+    let mut scene = Scene::new().await;
+    scene
+        .say(&["XGROUP", "DESTROY", "orders:1", "orders"])
+        .await;
+    let found = scene.doctor().await;
+    assert_eq!(
+        found.one("NOBODY_READS"),
+        (
+            "orders/orders",
+            "no member lives, and how much is unread or pending is unknown (shards 1)"
+        )
+    );
+    scene
+        .say(&["XADD", "orders:0", "*", "field", "value"])
+        .await;
+    let found = scene.doctor().await;
+    let (_, what) = found.one("NOBODY_READS");
+    let told =
+        "no member lives, and 1 entry is unread or pending; how much more is unknown (shards 1)";
+    assert_eq!(what, told);
 }
 
 #[tokio::test]
@@ -347,7 +398,7 @@ async fn members_that_were_fenced_expired_or_do_not_begin() {
         (place, what),
         (
             "orders/orders",
-            "1 members live, and nobody reports these shards: 0, 1"
+            "1 live member, and nobody reports these shards: 0, 1"
         )
     );
     let mut claim = heartbeat("greedy", joined.member_epoch, joined.metadata_version);

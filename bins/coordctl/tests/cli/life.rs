@@ -67,6 +67,12 @@ async fn a_stream_is_created_looked_at_scaled_and_deleted() {
 
     deleted(&mut session, &ctl).await;
     session.run(&ctl, "group list").await;
+    let mut audit = ctl.run("audit").await;
+    let (heading, rows) = audit.out.split_once('\n').unwrap();
+    // How wide the first column is depends on how long ago that was.
+    let heading: Vec<&str> = heading.split_whitespace().collect();
+    audit.out = format!("{}\n{rows}", heading.join("  "));
+    session.note(&ctl, "audit", &audit);
     session.compare("life");
 }
 

@@ -2,11 +2,15 @@
 #![allow(clippy::unwrap_used)]
 
 mod contexts;
+mod deleting;
 mod doctor;
+mod encrypted;
 mod exact;
 mod help;
 mod life;
 mod local;
+mod plans;
+mod readme;
 mod refusals;
 mod snapshots;
 mod support;

@@ -176,7 +176,7 @@ async fn g8_a_change_that_went_too_far_is_not_taken_back() {
     let mut waiting = world.ctl.begin(SCALE);
     waiting.says("3 unread").await;
     let plan = world.ctl.run("migration rollback orders").await.printed();
-    let obstacle = "refused as it stands: it is DRAINING, and only what is PREPARING or ACTIVE can be taken back\n";
+    let obstacle = "refused as it stands: it is DRAINING in orders, and only what is PREPARING or ACTIVE in every group can be taken back\n";
     assert!(plan.contains(obstacle), "{plan}");
     let back = "migration rollback orders --execute --reason mistaken";
     let said = world.ctl.run(back).await.failed(1);

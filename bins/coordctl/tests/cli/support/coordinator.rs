@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use coordinator_client::{CoordinatorClient, Credentials};
+use coordinator_client::{ClientBuilder, CoordinatorClient, Credentials};
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{Deps, ServerConfig, serve};
+use coordinator_server::{ClientAuth, Deps, ServerConfig, Tls, TlsFiles, serve};
 use protocol::GroupState;
 use store::{LockLimits, MemoryStore, StoreClock};
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
@@ -15,7 +15,7 @@ use testkit::{RedisServer, wait_until_async};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::PATIENCE;
+use super::{Authority, Identity, PATIENCE};
 
 /// A running coordinator; it ends with this value.
 pub(crate) struct Coordinator {
@@ -27,24 +27,31 @@ pub(crate) struct Coordinator {
 impl Coordinator {
     /// With its groups in memory, and no Redis for shard streams.
     pub(crate) async fn in_memory() -> Self {
-        let store = Arc::new(MemoryStore::new());
-        Self::with(Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
+        Self::with(memory(MemoryStore::new())).await
+    }
+
+    /// The same, encrypted: `authority` is whom to trust, and only who shows a certificate of `clients` is let in.
+    pub(crate) async fn encrypted(authority: &Authority, clients: &Authority) -> Self {
+        let Identity { certificate, key } = authority.server();
+        let files = TlsFiles {
+            certificate: certificate.into_bytes(),
+            key: key.into_bytes(),
+            client_authorities: Some((clients.pem().into_bytes(), ClientAuth::Required)),
+        };
+        let mut config = config(20_000);
+        config.tls = Some(Tls::new(&files).unwrap());
+        let shown = clients.client();
+        Self::start(memory(MemoryStore::new()), config, "https", |builder| {
+            builder
+                .root_certificates_pem(authority.pem())
+                .client_identity_pem(shown.certificate, shown.key)
         })
         .await
     }
 
     /// With its groups in a memory that goes by another clock.
     pub(crate) async fn with_clock(clock: Arc<dyn StoreClock>) -> Self {
-        let store = Arc::new(MemoryStore::with(clock, LockLimits::default()));
-        Self::with(Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        })
-        .await
+        Self::with(memory(MemoryStore::with(clock, LockLimits::default()))).await
     }
 
     /// With groups and shard streams on a Redis.
@@ -62,23 +69,20 @@ impl Coordinator {
     }
 
     async fn with_lease(deps: Deps, lease_ms: u64) -> Self {
-        let timing = Timing {
-            heartbeat_interval: Millis::new(200),
-            member_lease_ttl: Millis::new(lease_ms),
-            rebalance_timeout: Millis::new(10_000),
-            stale_member_retention: Millis::new(60_000),
-        };
-        let mut config = ServerConfig::new("test");
-        config.settings = Settings::validated(timing, &Sticky).unwrap();
-        config.routing_lease = Duration::from_millis(200);
-        // What is shown is what is there at the moment.
-        config.monitoring_cache = Duration::ZERO;
+        Self::start(deps, config(lease_ms), "http", |builder| builder).await
+    }
+
+    async fn start(
+        deps: Deps,
+        config: ServerConfig,
+        scheme: &str,
+        client: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let client = CoordinatorClient::builder([&url])
-            .credentials(Credentials::basic("admin", "admin"))
-            .build()
-            .unwrap();
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
+        let builder = CoordinatorClient::builder([&url]);
+        let builder = builder.credentials(Credentials::basic("admin", "admin"));
+        let client = client(builder).build().unwrap();
         let running = tokio::spawn(async move {
             serve(listener, deps, config, std::future::pending())
                 .await
@@ -108,6 +112,30 @@ impl Coordinator {
     /// Ends at once, as a process that is killed.
     pub(crate) fn kill(&self) {
         self.running.abort();
+    }
+}
+
+fn config(lease_ms: u64) -> ServerConfig {
+    let timing = Timing {
+        heartbeat_interval: Millis::new(200),
+        member_lease_ttl: Millis::new(lease_ms),
+        rebalance_timeout: Millis::new(10_000),
+        stale_member_retention: Millis::new(60_000),
+    };
+    let mut config = ServerConfig::new("test");
+    config.settings = Settings::validated(timing, &Sticky).unwrap();
+    config.routing_lease = Duration::from_millis(200);
+    // What is shown is what is there at the moment.
+    config.monitoring_cache = Duration::ZERO;
+    config
+}
+
+fn memory(store: MemoryStore) -> Deps {
+    let store = Arc::new(store);
+    Deps {
+        store: store.clone(),
+        feed: store,
+        plane: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the tests work with: coordinators, the program, members, and text without what differs from run to run.
 
+mod certificates;
 mod coordinator;
 mod fake;
 mod member;
@@ -9,6 +10,7 @@ mod snapshot;
 mod streams;
 mod terminal;
 
+pub(crate) use certificates::{Authority, Identity};
 pub(crate) use coordinator::Coordinator;
 pub(crate) use fake::Fake;
 pub(crate) use member::Member;
