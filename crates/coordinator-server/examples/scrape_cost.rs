@@ -20,7 +20,7 @@ use futures_util::stream::{self, StreamExt};
 use protocol::{HeartbeatRequest, ShardId, ShardProgress};
 use store::{
     EntryId, GroupOffsets, Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned,
-    Retire, Retirement, ShardPlane, StreamOffsets,
+    Readiness, Retire, Retirement, ShardPlane, StreamOffsets,
 };
 use support::plane::SlowPlane;
 use support::{Server, heartbeat, obey};
@@ -108,8 +108,8 @@ impl ShardPlane for Standing {
         self.0.messages(stream, range).await
     }
 
-    async fn check_ready(&self) -> Result<(), PlaneError> {
-        Ok(())
+    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
+        Ok(Readiness::Ready)
     }
 }
 

@@ -14,7 +14,7 @@ use super::shared_reads::{Look, SharedReads};
 use super::{Engine, EngineError};
 
 /// Of how many groups the shard streams are looked at at once.
-const GROUPS_AT_ONCE: usize = 4;
+pub(super) const GROUPS_AT_ONCE: usize = 4;
 
 /// Where the stream of each shard stands; each fails alone (case C04).
 pub(crate) type ShardLooks = Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)>;

@@ -29,6 +29,7 @@ use crate::audit::Auditor;
 use crate::auth::Authenticator;
 use crate::config::ServerConfig;
 use crate::engine::Engine;
+use crate::metrics::Scrapes;
 
 pub(crate) use error::ApiError;
 use limit::ChangeLimit;
@@ -46,6 +47,7 @@ struct Parts {
     authenticator: Authenticator,
     changes: ChangeLimit,
     auditor: Auditor,
+    scrapes: Scrapes,
 }
 
 /// The router of a coordinator.
@@ -60,6 +62,7 @@ impl App {
             engine,
             authenticator: Authenticator::new(&config),
             changes: ChangeLimit::new(config.change_rate),
+            scrapes: Scrapes::default(),
             config,
         }))
     }
@@ -74,6 +77,10 @@ impl App {
 
     fn config(&self) -> &ServerConfig {
         &self.0.config
+    }
+
+    fn scrapes(&self) -> &Scrapes {
+        &self.0.scrapes
     }
 
     fn auditor(&self) -> &Auditor {
