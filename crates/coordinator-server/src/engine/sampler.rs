@@ -156,7 +156,7 @@ fn paced<T>(all: impl IntoIterator<Item = T>, share: Duration) -> impl Stream<It
 async fn look_at(engine: &Engine, id: &GroupId) -> Sample {
     Sample {
         standing: if engine.has_plane() {
-            Some(engine.standing(id).await)
+            Some(engine.sampled_standing(id).await)
         } else {
             None
         },
