@@ -1,21 +1,28 @@
 //! The numbers that the coordinator shows to Prometheus. Names and labels are those of the protocol; nothing here decides anything. What is about the process
 //! is kept here; what is about groups, members and shards is made when it is asked for, since what is gone must not be shown any more.
 
+mod asked;
 mod consumers;
 mod groups;
 mod members;
+mod now;
+mod process;
 mod scrape;
 mod shards;
+mod shared;
 mod text;
 
-pub(crate) use scrape::families;
-
-use std::sync::OnceLock;
+use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use bytes::Bytes;
 
 use coordinator_core::time::Millis;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+use crate::engine::Engine;
 
 const TICK_DURATION: &str = "redis_stream_coord_tick_duration";
 const REBALANCE_DURATION: &str = "redis_stream_coord_rebalance_duration";
@@ -28,25 +35,15 @@ const LONG_SECONDS: &[f64] = &[
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0,
 ];
 
+/// How often what histograms were given is summed up. Until then they keep each single number.
+const UPKEEP: Duration = Duration::from_secs(5);
+
 /// What the process' numbers mean.
-const HELP: [(&str, &str); 7] = [
-    ("heartbeat_total", "Heartbeats, by answer."),
+const HELP: [(&str, &str); 3] = [
     ("tick_total", "Rounds of periodic work."),
     (
         "state_conflict_total",
         "Changes that lost a race and were decided anew.",
-    ),
-    (
-        "producer_routing_request_total",
-        "Questions for a routing, by status.",
-    ),
-    (
-        "scale_request_total",
-        "Changes of a shard count that were asked for.",
-    ),
-    (
-        "scale_request_failed_total",
-        "Those of them that were refused or failed.",
     ),
     (
         "audit_failed_total",
@@ -99,26 +96,10 @@ pub(crate) fn install() {
 fn begin() {
     counter!("redis_stream_coord_tick_total").increment(0);
     counter!("redis_stream_coord_audit_failed_total").increment(0);
-    counter!("redis_stream_coord_scale_request_total").increment(0);
-    counter!("redis_stream_coord_scale_request_failed_total").increment(0);
     for operation in ["commit", "remove"] {
         counter!("redis_stream_coord_state_conflict_total", "operation" => operation).increment(0);
     }
-    for status in HEARTBEATS {
-        counter!("redis_stream_coord_heartbeat_total", "status" => status).increment(0);
-    }
 }
-
-const HEARTBEATS: [&str; 8] = [
-    "OK",
-    "RETRY",
-    "SYNC_METADATA",
-    "REVOKE_PENDING",
-    "UNKNOWN_MEMBER_ID",
-    "FENCED_MEMBER_EPOCH",
-    "UNSUPPORTED_PROTOCOL",
-    "INVALID_REQUEST",
-];
 
 // A day is far below what can be told exactly.
 #[allow(clippy::cast_precision_loss)]
@@ -126,18 +107,45 @@ fn seconds(span: Millis) -> f64 {
     span.get() as f64 / 1_000.0
 }
 
-/// The process' numbers in Prometheus' text form. Those of groups come from [`families`].
-pub(crate) fn render() -> String {
-    HANDLE
-        .get()
-        .and_then(Option::as_ref)
-        .map(PrometheusHandle::render)
-        .unwrap_or_default()
+fn handle() -> Option<&'static PrometheusHandle> {
+    HANDLE.get().and_then(Option::as_ref)
 }
 
-/// A heartbeat was answered.
-pub(crate) fn heartbeat(status: &'static str) {
-    counter!("redis_stream_coord_heartbeat_total", "status" => status).increment(1);
+/// The process' numbers in Prometheus' text form. Those of groups come from [`scrape`].
+fn render() -> String {
+    handle().map(PrometheusHandle::render).unwrap_or_default()
+}
+
+/// Sums up what histograms were given, now and then, whether anybody scrapes or not. Runs until it is stopped.
+pub(crate) async fn keep_up(stopped: impl Future<Output = ()>) {
+    every(UPKEEP, stopped, || {
+        if let Some(handle) = handle() {
+            handle.run_upkeep();
+        }
+    })
+    .await;
+}
+
+async fn every(period: Duration, stopped: impl Future<Output = ()>, work: impl Fn()) {
+    let mut stopped = std::pin::pin!(stopped);
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(period) => work(),
+            () = &mut stopped => return,
+        }
+    }
+}
+
+/// The text of scrapes. Those that come at about the same time share one.
+#[derive(Default)]
+pub(crate) struct Scrapes(shared::Shared<Vec<Bytes>>);
+
+impl Scrapes {
+    /// The whole text, in parts.
+    pub(crate) async fn text(&self, engine: &Engine) -> Arc<Vec<Bytes>> {
+        let engine = engine.clone();
+        self.0.get(move || scrape::text(&engine)).await
+    }
 }
 
 /// Everybody has what it should again.
@@ -156,32 +164,45 @@ pub(crate) fn state_conflict(operation: &'static str) {
     counter!("redis_stream_coord_state_conflict_total", "operation" => operation).increment(1);
 }
 
-/// A change of a shard count was asked for.
-pub(crate) fn scale_request(is_refused: bool) {
-    counter!("redis_stream_coord_scale_request_total").increment(1);
-    if is_refused {
-        counter!("redis_stream_coord_scale_request_failed_total").increment(1);
-    }
-}
-
 /// An audit event could not be kept where the store keeps them.
 pub(crate) fn audit_failed() {
     counter!("redis_stream_coord_audit_failed_total").increment(1);
 }
 
-/// A producer asked for the routing.
-pub(crate) fn producer_routing(status: u16) {
-    counter!("redis_stream_coord_producer_routing_request_total", "status" => status.to_string())
-        .increment(1);
+/// A method as a label. Clients may send any word: those that HTTP does not know share one label.
+fn method_label(method: &str) -> &'static str {
+    const KNOWN: [&str; 9] = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+    ];
+    let known = KNOWN.into_iter().find(|known| *known == method);
+    known.unwrap_or("OTHER")
 }
 
-/// A request was answered.
+/// A request was answered. The route is one that the router has.
 pub(crate) fn api_request(method: &str, route: &str, status: u16, took: Duration) {
     let labels = [
-        ("method", method.to_owned()),
+        ("method", method_label(method).to_owned()),
         ("route", route.to_owned()),
         ("status", status.to_string()),
     ];
     counter!("redis_stream_coord_api_request_total", &labels).increment(1);
     histogram!(API_DURATION, &labels[..2]).record(took);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn upkeep_is_done_again_and_again_until_it_is_stopped() {
+        let done = AtomicU32::new(0);
+        let stopped = tokio::time::sleep(UPKEEP * 7 / 2);
+        every(UPKEEP, stopped, || {
+            done.fetch_add(1, Ordering::SeqCst);
+        })
+        .await;
+        assert_eq!(done.load(Ordering::SeqCst), 3);
+    }
 }

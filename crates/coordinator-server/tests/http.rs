@@ -377,7 +377,7 @@ async fn probes_and_numbers_are_open_to_everybody() {
     let numbers = server.client.metrics().await.unwrap();
     for name in [
         "redis_stream_coord_up 1",
-        "redis_stream_coord_heartbeat_total{status=\"OK\"}",
+        "redis_stream_coord_heartbeat_total{stream_prefix=\"orders\",consumer_group=\"orders\",status=\"OK\"} 1",
     ] {
         assert!(numbers.contains(name), "{name} is missing of {numbers}");
     }

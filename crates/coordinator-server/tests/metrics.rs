@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use protocol::{HeartbeatRequest, ScaleRequest, ShardId, ShardProgress};
+use protocol::{HeartbeatRequest, HeartbeatStatus, ScaleRequest, ShardId, ShardProgress};
 use support::{Server, config, heartbeat, obey};
 use testkit::wait_until_async;
 
@@ -318,4 +318,54 @@ async fn a_scrape_asks_redis_nothing() {
         quiet |= before == after;
     }
     assert!(quiet, "every five scrapes cost a command");
+}
+
+/// Anybody may ask for any name, and with any method: none of that makes a series.
+#[tokio::test]
+async fn names_that_are_no_groups_and_methods_that_are_none_make_no_series() {
+    let server = Server::start().await;
+    server.create("orders", 2).await;
+    settle(&server, "m").await;
+    let routing = |stream: &'static str| server.client.producer_routing(stream, stream);
+    routing("orders").await.unwrap();
+    server.client.scale_stream("orders", &to(2)).await.unwrap();
+    for name in ["nobody-1", "nobody-2"] {
+        routing(name).await.unwrap_err();
+        server.client.scale_stream(name, &to(3)).await.unwrap_err();
+        let request = heartbeat("m", 0, 0);
+        let answer = server.client.heartbeat(name, name, &request).await;
+        assert_eq!(answer.unwrap().status, HeartbeatStatus::UnknownMemberId);
+        let path = format!("/{name}");
+        let method = name.to_uppercase();
+        let answer = server.request(&method, &path).send().await.unwrap();
+        assert!(answer.status().is_client_error());
+    }
+    let of_group = |text: &str, name: &str, more: &[(&str, &str)]| {
+        let group = [("stream_prefix", "orders"), ("consumer_group", "orders")];
+        value(text, name, &[&group, more].concat())
+    };
+    let counted = || async {
+        let text = scrape(&server).await;
+        let routings = |status: &str| {
+            value(
+                &text,
+                "producer_routing_request_total",
+                &[("status", status)],
+            )
+        };
+        of_group(&text, "heartbeat_total", &[("status", "OK")]) >= Some(1.0)
+            && of_group(
+                &text,
+                "producer_routing_request_total",
+                &[("status", "200")],
+            ) == Some(1.0)
+            && of_group(&text, "scale_request_total", &[]) == Some(1.0)
+            && routings("404") == Some(2.0)
+            && value(&text, "scale_request_failed_total", &[]) == Some(2.0)
+            && text.contains("method=\"OTHER\"")
+    };
+    let outcome = wait_until_async(PATIENCE, counted).await;
+    let text = scrape(&server).await;
+    outcome.unwrap_or_else(|_| panic!("{text}"));
+    assert!(!text.to_lowercase().contains("nobody"), "{text}");
 }

@@ -83,6 +83,19 @@ pub(crate) fn classify(error: RedisError) -> StoreError {
     }
 }
 
+/// Whether an error says that Redis has reached its memory limit (case C09).
+pub(crate) fn is_full(error: &StoreError) -> bool {
+    let StoreError::Unavailable {
+        source: Some(source),
+        ..
+    } = error
+    else {
+        return false;
+    };
+    let cause = source.downcast_ref::<RedisError>();
+    cause.and_then(RedisError::code) == Some("OOM")
+}
+
 /// Whether the connection on which the error came is of no more use: it is broken, late, or leads to a replica (case C05).
 pub(crate) fn wants_new_connection(error: &RedisError) -> bool {
     match error.code() {
@@ -182,6 +195,7 @@ mod tests {
         for (line, expected) in table {
             let error = classify(from_server(line));
             assert_eq!(word(&error), expected, "{line}");
+            assert_eq!(is_full(&error), line.starts_with("OOM"), "{line}");
             reasons.insert(error.to_string());
         }
         assert_eq!(reasons.len(), table.len(), "{reasons:#?}");

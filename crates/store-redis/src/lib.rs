@@ -24,6 +24,5 @@ mod script;
 
 pub use config::{ConfigError, DEFAULT_KEY_PREFIX, RedisConfig};
 pub use connect::ConnectError;
-pub use link::Eviction;
 pub use plane::{RedisPlane, StreamProvisioning};
 pub use redis_store::RedisStore;

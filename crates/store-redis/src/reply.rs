@@ -1,7 +1,7 @@
 //! Reading what scripts return: arrays that begin with a word, numbers as decimal strings.
 
 use redis::Value;
-use store::StoreError;
+use store::{Eviction, StoreError};
 
 /// What a script returned after its word.
 #[derive(Debug)]
@@ -74,6 +74,15 @@ impl Reply {
                 .map(Some)
                 .map_err(|_| unexpected(self.script, &format!("{text:?} where a number belongs"))),
         }
+    }
+
+    /// The next value, an eviction policy or an empty text.
+    pub(crate) fn eviction(&mut self) -> Result<Eviction, StoreError> {
+        let policy = self.text()?;
+        Ok(match policy.as_str() {
+            "" => Eviction::Unknown,
+            _ => Eviction::Policy(policy),
+        })
     }
 
     /// The next value, an array that begins with a word.

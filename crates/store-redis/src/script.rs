@@ -59,10 +59,14 @@ scripts! {
     DOUBT = "doubt", WHEN_FULL;
     /// Keeps an audit event.
     AUDIT = "audit", NOT_WHEN_FULL;
-    /// Shows that the store can work.
-    READY = "ready", WHEN_FULL;
+    /// Shows that the store can work, memory included.
+    READY = "ready", NOT_WHEN_FULL;
+    /// Shows that a full store can do what it can.
+    READY_THOUGH_FULL = "ready", WHEN_FULL;
     /// Shows that the shard streams can be written.
-    PLANE_READY = "plane_ready", WHEN_FULL;
+    PLANE_READY = "plane_ready", NOT_WHEN_FULL;
+    /// Shows that those of a full Redis can be acknowledged.
+    PLANE_READY_THOUGH_FULL = "plane_ready", WHEN_FULL;
 }
 
 impl Script {

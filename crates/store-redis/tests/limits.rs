@@ -6,7 +6,9 @@ mod support;
 use coordinator_core::time::Millis;
 use redis::aio::MultiplexedConnection;
 use store::conformance::{Scene, plain_record};
-use store::{CommitError, CreateError, GroupStore, Renewed, StoreError};
+use store::{
+    CommitError, CreateError, Eviction, GroupStore, Readiness, Renewed, ShardPlane, StoreError,
+};
 use store_redis::{ConnectError, RedisConfig, RedisPlane, RedisStore};
 use support::{ask, raised, scene, server, stored};
 use testkit::RedisServer;
@@ -67,9 +69,12 @@ async fn a_full_redis_refuses_writes_as_a_whole_and_renews_leases_c09() {
         .watch_over(Millis::new(1_000), None)
         .await
         .unwrap();
-    scene.store.check_ready().await.unwrap();
-
-    set_full(&mut connection, false).await;
+    let plane = RedisPlane::open(RedisConfig::new([server.url()])).unwrap();
+    for (full, expected) in [(true, Readiness::Full), (false, Readiness::Ready)] {
+        set_full(&mut connection, full).await;
+        assert_eq!(scene.store.check_ready().await.unwrap(), expected);
+        assert_eq!(plane.check_ready().await.unwrap(), expected);
+    }
     scene.change(&raised(8)).await;
 }
 
@@ -106,11 +111,22 @@ async fn an_eviction_policy_that_loses_keys_is_told_c09() {
             .start()
             .unwrap();
         let store = support::open(&server).await;
-        let eviction = store.eviction().unwrap();
-        assert_eq!(
-            (eviction.policy.as_str(), eviction.loses_keys()),
-            (policy, loses)
-        );
+        let plane = RedisPlane::open(RedisConfig::new([server.url()])).unwrap();
+        assert_eq!(plane.eviction(), Some(Eviction::Unknown));
+        plane.check_ready().await.unwrap();
+        for eviction in [store.eviction(), plane.eviction()] {
+            let eviction = eviction.unwrap();
+            assert_eq!((eviction.policy(), eviction.loses_keys()), (policy, loses));
+        }
+        // Whoever mends it sees that without a new connection.
+        let mut connection = server.connection().await.unwrap();
+        let mend = ["CONFIG", "SET", "maxmemory-policy", "noeviction"];
+        let _: () = ask(&mut connection, &mend).await;
+        store.check_ready().await.unwrap();
+        plane.check_ready().await.unwrap();
+        for eviction in [store.eviction(), plane.eviction()] {
+            assert_eq!(eviction.unwrap().policy(), "noeviction");
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use coordinator_core::time::{Millis, Timestamp};
 use coordinator_core::write::Write;
 
 use crate::{
-    AuditSink, CommitError, CreateError, Etag, MemberProgress, Snapshot, Stamp, StoreError,
+    AuditSink, CommitError, CreateError, Etag, Eviction, MemberProgress, Readiness, Snapshot,
+    Stamp, StoreError,
 };
 
 /// The right to change one group, for a limited time. The store may forget it after a crash of its holder.
@@ -227,11 +228,16 @@ pub trait GroupStore: Send + Sync {
     /// [`StoreError`]; it is then to be tried again.
     async fn doubt(&self, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether the store can do its work now: runs one of its own scripts, not a mere ping (case C07).
+    /// Whether the store can do its work now: runs one of its own scripts, not a mere ping (case C07). One that is full is ready with a loss (case C09).
     ///
     /// # Errors
     /// [`StoreError`] says why not.
-    async fn check_ready(&self) -> Result<(), StoreError>;
+    async fn check_ready(&self) -> Result<Readiness, StoreError>;
+
+    /// What the store does with its keys when it is full, as last heard; asks nothing. None for one that has no limit of its own. Case C09.
+    fn eviction(&self) -> Option<Eviction> {
+        None
+    }
 
     /// Where events are kept, if the store does that.
     fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {

@@ -7,6 +7,7 @@ mod clock;
 pub mod conformance;
 mod effects;
 mod error;
+mod fitness;
 mod group_store;
 mod limits;
 mod memory;
@@ -22,6 +23,7 @@ pub use change::{Change, ChangeFeed, ChangeStream, change_stream};
 pub use clock::{ManualClock, StoreClock, SystemClock};
 pub use effects::{Effects, LeaseSet};
 pub use error::{Cause, CommitError, CreateError, StoreError};
+pub use fitness::{Eviction, Readiness};
 pub use group_store::{
     Begun, Commit, Coordination, Doubt, GroupLock, GroupStore, Page, PageCursor, Renewal, Renewed,
 };

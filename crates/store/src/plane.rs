@@ -12,6 +12,7 @@ use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Millis;
 
 use crate::error::Cause;
+use crate::fitness::{Eviction, Readiness};
 use crate::messages::{MessagePage, MessageRange};
 use crate::offsets::StreamOffsets;
 
@@ -195,9 +196,14 @@ pub trait ShardPlane: Send + Sync {
         range: &MessageRange,
     ) -> Result<MessagePage, PlaneError>;
 
-    /// Whether the Redis that holds the streams answers.
+    /// Whether the Redis that holds the streams answers. One that is full is ready with a loss (case C09).
     ///
     /// # Errors
     /// [`PlaneError::Failed`] says why not.
-    async fn check_ready(&self) -> Result<(), PlaneError>;
+    async fn check_ready(&self) -> Result<Readiness, PlaneError>;
+
+    /// What it does with the streams when it is full, as last heard; asks nothing. None for one that has no limit of its own. Case C09.
+    fn eviction(&self) -> Option<Eviction> {
+        None
+    }
 }

@@ -9,8 +9,8 @@ use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::{GroupEpoch, ShardIndex};
 use coordinator_core::shard_set::ShardSet;
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
-    ShardPlane, StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Readiness, Retire,
+    Retirement, ShardPlane, StreamOffsets,
 };
 use store_redis::RedisPlane;
 
@@ -166,7 +166,7 @@ impl ShardPlane for MortalPlane {
         self.switch.call(self.redis.messages(stream, range)).await
     }
 
-    async fn check_ready(&self) -> Result<(), PlaneError> {
+    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
         self.switch.call(self.redis.check_ready()).await
     }
 }

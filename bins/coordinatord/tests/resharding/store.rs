@@ -10,7 +10,7 @@ use coordinator_core::time::{Millis, Timestamp};
 use coordinator_core::write::Write;
 use store::{
     Begun, Commit, CommitError, Coordination, CreateError, GroupLock, GroupStore, MemberProgress,
-    Page, PageCursor, Renewal, Renewed, Snapshot, Stamp, StoreError,
+    Page, PageCursor, Readiness, Renewal, Renewed, Snapshot, Stamp, StoreError,
 };
 use store_redis::RedisStore;
 
@@ -123,7 +123,7 @@ impl GroupStore for MortalStore {
         self.switch.call(self.redis.doubt(at)).await
     }
 
-    async fn check_ready(&self) -> Result<(), StoreError> {
+    async fn check_ready(&self) -> Result<Readiness, StoreError> {
         self.switch.call(self.redis.check_ready()).await
     }
 }

@@ -21,7 +21,7 @@ use protocol::{IsoTimestamp, ShardId};
 
 pub(crate) use consumption::consumption;
 pub(crate) use grafana::{
-    assignment_rows, broken_shard_row, group_row, last_acked, member_rows, message_row, option,
+    assignment_rows, broken_shard_row, group_row, member_rows, message_row, option,
     shard_rows,
 };
 pub(crate) use group::{group, group_changed, routing};

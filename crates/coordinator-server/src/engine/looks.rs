@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 use super::shared_reads::{Look, SharedReads};
 use super::{Engine, EngineError};
 
-/// Of how many groups the shard streams are looked at at once.
-const GROUPS_AT_ONCE: usize = 4;
+/// Of how many groups the shard streams are looked at at once, for those who ask and for the sampler.
+pub(super) const GROUPS_AT_ONCE: usize = 4;
 
 /// Where the stream of each shard stands; each fails alone (case C04).
 pub(crate) type ShardLooks = Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)>;
@@ -58,11 +58,21 @@ impl Engine {
         let looks = &self.0.looks;
         let read = || async {
             let _room = looks.room.acquire().await;
-            let group = self.ready_group(id).await?;
-            let shards = self.offsets(&group).await?;
-            Ok(Standing { group, shards })
+            self.look_at_streams(id).await
         };
         looks.standings.get(id, read).await
+    }
+
+    /// The same for the sampler, which looks at few groups at once by itself: where it has to wait, those who ask must not wait for it.
+    pub(super) async fn sampled_standing(&self, id: &GroupId) -> Arc<Look<Standing>> {
+        let looks = &self.0.looks;
+        looks.standings.get(id, || self.look_at_streams(id)).await
+    }
+
+    async fn look_at_streams(&self, id: &GroupId) -> Result<Standing, EngineError> {
+        let group = self.ready_group(id).await?;
+        let shards = self.offsets(&group).await?;
+        Ok(Standing { group, shards })
     }
 
     /// A group, and what its members last reported.

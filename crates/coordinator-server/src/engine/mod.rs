@@ -1,14 +1,18 @@
 //! The engine: the only place that orders effects. Begin, decide, commit, apply, publish, answer. Knows nothing of HTTP.
 
+mod asked;
 mod change;
 mod create;
 mod delete;
 mod due;
 mod error;
 mod events;
+mod fitness;
 mod group_task;
 mod hub;
+mod keep_running;
 mod looks;
+mod loop_status;
 mod news;
 mod of_stream;
 mod read;
@@ -37,9 +41,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+pub(crate) use asked::Asked;
 pub(crate) use create::Creation;
 pub(crate) use error::EngineError;
 pub(crate) use events::{GroupNews, Missed};
+pub(crate) use fitness::{Concern, Evictions};
 pub(crate) use group_task::HeartbeatOutcome;
 pub(crate) use looks::{Reported, Standing, seen};
 pub(crate) use sampler::Sample;
@@ -49,7 +55,9 @@ pub(crate) use shared_reads::Look;
 pub(crate) use snapshot::{Before, RestoreError, WrittenDown};
 pub(crate) use views::{Tally, View};
 
+use crate::metrics;
 use due::DueIndex;
+use keep_running::keep_running;
 use registry::Registry;
 use resharding::Drivers;
 use watchtower::Watchtower;
@@ -78,9 +86,8 @@ struct Inner {
     looks: looks::Looks,
     views: views::Views,
     samples: sampler::Samples,
-    sampling: Duration,
     resharding: Resharding,
-    status: tick::StatusCell,
+    status: loop_status::StatusCell,
     terminating: AtomicBool,
     begun: TaskTracker,
     stop: CancellationToken,
@@ -121,6 +128,7 @@ impl Engine {
     ) -> Self {
         let ms = |time: Duration| Millis::new(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let watchtower = Watchtower::new(Arc::clone(&deps.store), &settings);
+        let status = loop_status::StatusCell::new(tick::STILL);
         let engine = Self(Arc::new(Inner {
             deps,
             settings,
@@ -129,36 +137,29 @@ impl Engine {
             due: DueIndex::default(),
             looks: looks::Looks::new(watching.keep),
             views: views::Views::default(),
-            samples: sampler::Samples::default(),
-            sampling: watching.sampling,
+            samples: sampler::Samples::new(watching.sampling),
             resharding: Resharding {
                 drivers: Drivers::default(),
                 routing_lease: ms(times.routing_lease),
                 keep_retired: ms(times.keep_retired),
             },
-            status: tick::StatusCell::default(),
+            status,
             terminating: AtomicBool::new(false),
             begun: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
-        tokio::spawn(tick::run(engine.clone()));
-        tokio::spawn(sweep::run(engine.clone()));
-        tokio::spawn(sampler::run(engine.clone()));
+        keep_running(&engine, "the tick", tick::run);
+        keep_running(&engine, "the walk over all groups", sweep::run);
+        keep_running(&engine, "the sampling of shards", sampler::run);
+        keep_running(&engine, "the upkeep of metrics", |engine| async move {
+            metrics::keep_up(engine.stopped()).await;
+        });
         engine
     }
 
     /// The settings that every group lives by.
     pub(crate) fn settings(&self) -> &Settings {
         &self.0.settings
-    }
-
-    /// Whether the store, and the Redis of the streams, can do their work now.
-    pub(crate) async fn check_ready(&self) -> Result<(), EngineError> {
-        self.0.deps.store.check_ready().await?;
-        if let Some(plane) = &self.0.deps.plane {
-            plane.check_ready().await?;
-        }
-        Ok(())
     }
 
     /// From now on, changes that have not begun are refused.

@@ -1,44 +1,15 @@
 //! The periodic work: leaves the mark of rule M6 and visits the groups that are due (rule M5). Decides nothing.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use coordinator_core::time::Timestamp;
 use tokio::time::MissedTickBehavior;
 
 use super::Engine;
 use super::group_task::Ask;
 use crate::metrics;
 
-/// How the periodic work fares.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LoopStatus {
-    /// When it last ran to its end, in the store's time.
-    pub(crate) last_tick_at: Option<Timestamp>,
-    /// Why it last came to nothing; none if it did not.
-    pub(crate) last_error: Option<String>,
-}
-
-#[derive(Default)]
-pub(super) struct StatusCell(Mutex<LoopStatus>);
-
-impl StatusCell {
-    fn change(&self, change: impl FnOnce(&mut LoopStatus)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-impl Engine {
-    /// How the periodic work fares.
-    pub(crate) fn loop_status(&self) -> LoopStatus {
-        self.0
-            .status
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-}
+/// When no tick has ended for so long, the work is taken to stand still: ten of the longest intervals, and longer than a Redis that hangs is waited for.
+pub(super) const STILL: Duration = Duration::from_secs(5);
 
 /// Runs until the engine is stopped.
 pub(super) async fn run(engine: Engine) {
@@ -60,23 +31,9 @@ async fn tick(engine: &Engine) {
                 // The task notes the next due time once it has looked; a failure to ask means that the engine ends.
                 let _ = engine.ask(&group, Ask::Tick);
             }
-            engine.0.status.change(|status| {
-                if status.last_error.is_some() {
-                    tracing::info!("ticks work again");
-                }
-                status.last_tick_at = Some(coordination.now);
-                status.last_error = None;
-            });
+            engine.0.status.note_tick(coordination.now);
         }
-        Err(error) => {
-            engine.0.status.change(|status| {
-                // Said once, not with every tick.
-                if status.last_error.is_none() {
-                    tracing::warn!(%error, "ticks fail; nobody is expired meanwhile");
-                }
-                status.last_error = Some(error.to_string());
-            });
-        }
+        Err(error) => engine.0.status.note_failure(&error),
     }
     metrics::ticked(started.elapsed());
 }

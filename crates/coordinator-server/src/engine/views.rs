@@ -9,10 +9,11 @@ use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::state::GroupState;
 use coordinator_core::time::Timestamp;
 
+use super::asked::Asked;
 use super::events::{EventLog, GroupNews};
 
 /// What this coordinator counted of one group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Leases that ran out (rule M1).
     pub(crate) expired: u64,
@@ -24,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) violated: u64,
     /// Broken invariants at the last change.
     pub(crate) violations: u64,
+    /// What was asked about it.
+    pub(crate) asked: Asked,
 }
 
 /// What was last seen of one group.
@@ -46,6 +49,7 @@ struct Entry {
 #[derive(Default)]
 pub(super) struct Views {
     entries: Mutex<BTreeMap<GroupId, Entry>>,
+    asked_in_vain: Mutex<Asked>,
     pub(super) events: EventLog,
 }
 
@@ -106,6 +110,20 @@ impl Views {
         count(&mut entries.entry(group.clone()).or_default().tally);
     }
 
+    /// Counts what was asked about a group that is shown, or about a name that is no such group's.
+    pub(super) fn count_asked(&self, group: Option<&GroupId>, count: impl FnOnce(&mut Asked)) {
+        let mut entries = self.lock();
+        match group.and_then(|group| entries.get_mut(group)) {
+            Some(entry) => count(&mut entry.tally.asked),
+            None => count(&mut self.in_vain()),
+        }
+    }
+
+    /// What was asked about names that are no group's.
+    pub(super) fn asked_in_vain(&self) -> Asked {
+        self.in_vain().clone()
+    }
+
     /// Everything, in the order of names.
     pub(super) fn all(&self) -> Vec<View> {
         let view = |entry: &Entry| {
@@ -113,7 +131,7 @@ impl Views {
             Some(View {
                 record: Arc::clone(record),
                 renewed: entry.renewed.clone(),
-                tally: entry.tally,
+                tally: entry.tally.clone(),
             })
         };
         self.lock().values().filter_map(view).collect()
@@ -130,6 +148,11 @@ impl Views {
         let seen = entries.values().filter_map(|entry| entry.seen.as_ref());
         let present = seen.map(|(record, state)| news(record, Some(*state)));
         (self.events.last(), present.collect())
+    }
+
+    fn in_vain(&self) -> MutexGuard<'_, Asked> {
+        let asked = self.asked_in_vain.lock();
+        asked.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<GroupId, Entry>> {

@@ -30,6 +30,7 @@ use crate::audit::Auditor;
 use crate::auth::Authenticator;
 use crate::config::ServerConfig;
 use crate::engine::Engine;
+use crate::metrics::Scrapes;
 
 pub(crate) use error::ApiError;
 use limit::ChangeLimit;
@@ -49,6 +50,7 @@ struct Parts {
     auditor: Arc<Auditor>,
     /// The right to read records.
     records: Semaphore,
+    scrapes: Scrapes,
 }
 
 /// How many pages of records are read at once, for all who ask: each may have some megabytes.
@@ -66,6 +68,7 @@ impl App {
             engine,
             authenticator: Authenticator::new(&config),
             changes: ChangeLimit::new(config.change_rate),
+            scrapes: Scrapes::default(),
             config,
             records: Semaphore::new(PAGES_AT_ONCE),
         }))
@@ -81,6 +84,10 @@ impl App {
 
     fn config(&self) -> &ServerConfig {
         &self.0.config
+    }
+
+    fn scrapes(&self) -> &Scrapes {
+        &self.0.scrapes
     }
 
     fn auditor(&self) -> &Auditor {

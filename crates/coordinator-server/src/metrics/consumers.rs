@@ -3,7 +3,7 @@
 use coordinator_core::time::Timestamp;
 use store::{EntryId, ShardProgress};
 
-use super::scrape::GroupNow;
+use super::now::GroupNow;
 use super::seconds;
 use super::text::{Family, Kind, Series};
 

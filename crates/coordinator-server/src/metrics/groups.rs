@@ -4,7 +4,7 @@ use coordinator_core::evidence::Open;
 use coordinator_core::migration::{Migration, MigrationState};
 use coordinator_core::time::Timestamp;
 
-use super::scrape::GroupNow;
+use super::now::GroupNow;
 use super::seconds;
 use super::text::{Family, Kind, Series};
 

@@ -2,7 +2,7 @@
 
 use coordinator_core::member::{MemberRecord, MemberState};
 
-use super::scrape::{GroupNow, MemberNow};
+use super::now::{GroupNow, MemberNow};
 use super::seconds;
 use super::text::{Family, Kind, Series};
 

@@ -2,7 +2,7 @@
 
 use store::{EntryId, GroupOffsets, StreamOffsets};
 
-use super::scrape::{GroupNow, ShardNow};
+use super::now::{GroupNow, ShardNow};
 use super::text::{Family, Kind, Series};
 
 pub(super) const FAMILIES: &[Family<GroupNow>] = &[

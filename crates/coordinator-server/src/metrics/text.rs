@@ -2,11 +2,13 @@
 
 use std::fmt::{Display, Write};
 
+use bytes::Bytes;
+
 /// What every name begins with.
 const PREFIX: &str = "redis_stream_coord_";
 
-/// About how much text is made at once: it stays where the processor has it at hand.
-const PART: usize = 64 * 1024;
+/// How long a part of a page is, about: the next one begins once it is that long.
+const PART: usize = 256 * 1024;
 
 /// How a number behaves.
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +40,13 @@ impl Series<'_> {
     pub(super) fn put(&mut self, labels: &str, number: impl Display) {
         self.text.push_str(PREFIX);
         self.text.push_str(self.name);
-        self.text.push('{');
-        self.text.push_str(labels);
+        if !labels.is_empty() {
+            self.text.push('{');
+            self.text.push_str(labels);
+            self.text.push('}');
+        }
         // Writing to a text does not fail.
-        let _ = writeln!(self.text, "}} {number}");
+        let _ = writeln!(self.text, " {number}");
     }
 
     /// The same with one more label.
@@ -57,21 +62,71 @@ impl Series<'_> {
     }
 }
 
-/// The series of some of those that a family is about; empty where there are none.
-pub(super) fn body<T>(family: &Family<T>, some: &[T]) -> String {
-    let mut text = String::with_capacity(PART);
-    let mut series = Series {
-        name: family.name,
-        text: &mut text,
-    };
-    for one in some {
-        (family.write)(one, &mut series);
+/// A text that grows family by family. Parts that are done are not touched again.
+pub(super) struct Page {
+    parts: Vec<Bytes>,
+    text: String,
+    /// Where the head of the family begins and ends that has no series yet.
+    head: Option<(usize, usize)>,
+}
+
+impl Page {
+    /// A page that begins with a text.
+    pub(super) fn new(text: String) -> Self {
+        Self {
+            parts: Vec::new(),
+            text,
+            head: None,
+        }
     }
-    text
+
+    /// Begins a family. Its head is told only if a series follows.
+    pub(super) fn begin<T>(&mut self, family: &Family<T>) {
+        self.drop_bare_head();
+        let begin = self.text.len();
+        self.text.push_str(&head(family));
+        self.head = Some((begin, self.text.len()));
+    }
+
+    /// Tells the series of all that a family is about.
+    pub(super) fn tell<T>(&mut self, family: &Family<T>, all: &[T]) {
+        for one in all {
+            let mut series = Series {
+                name: family.name,
+                text: &mut self.text,
+            };
+            (family.write)(one, &mut series);
+            self.head = self.head.filter(|(_, end)| self.text.len() == *end);
+            if self.text.len() >= PART && self.head.is_none() {
+                self.finish_part();
+            }
+        }
+    }
+
+    /// The text, in parts.
+    pub(super) fn end(mut self) -> Vec<Bytes> {
+        self.drop_bare_head();
+        self.finish_part();
+        self.parts
+    }
+
+    fn drop_bare_head(&mut self) {
+        if let Some((begin, _)) = self.head.take() {
+            self.text.truncate(begin);
+        }
+    }
+
+    fn finish_part(&mut self) {
+        if !self.text.is_empty() {
+            let next = String::with_capacity(PART + PART / 4);
+            let part = std::mem::replace(&mut self.text, next);
+            self.parts.push(Bytes::from(part));
+        }
+    }
 }
 
 /// What stands before the first series of a family.
-pub(super) fn head<T>(family: &Family<T>) -> String {
+fn head<T>(family: &Family<T>) -> String {
     let kind = match family.kind {
         Kind::Gauge => "gauge",
         Kind::Counter => "counter",
@@ -122,6 +177,15 @@ mod tests {
         },
     };
 
+    fn page(values: &[&'static str]) -> String {
+        let mut page = Page::new("first\n".to_owned());
+        page.begin(&FAMILY);
+        page.tell(&FAMILY, values);
+        page.begin(&FAMILY);
+        page.tell(&FAMILY, &["unknown"]);
+        String::from_utf8(page.end().concat()).expect("it is text")
+    }
+
     #[test]
     fn label_values_are_escaped_and_head_lines_come_once() {
         let values = [
@@ -132,8 +196,8 @@ mod tests {
             "unknown",
             "grüße",
         ];
-        let text = head(&FAMILY) + &body(&FAMILY, &values);
-        let expected = r#"# HELP redis_stream_coord_shard_lag Not delivered yet.
+        let expected = r#"first
+# HELP redis_stream_coord_shard_lag Not delivered yet.
 # TYPE redis_stream_coord_shard_lag gauge
 redis_stream_coord_shard_lag{a="plain",b="1"} 7
 redis_stream_coord_shard_lag{a="qu\"ote",b="1"} 7
@@ -141,7 +205,20 @@ redis_stream_coord_shard_lag{a="back\\slash",b="1"} 7
 redis_stream_coord_shard_lag{a="two\nlines",b="1"} 7
 redis_stream_coord_shard_lag{a="grüße",b="1"} 7
 "#;
-        assert_eq!(text, expected);
-        assert_eq!(body(&FAMILY, &["unknown"]), "");
+        assert_eq!(page(&values), expected);
+        assert_eq!(page(&["unknown"]), "first\n");
+    }
+
+    #[test]
+    fn a_long_page_comes_in_parts_and_as_one_text() {
+        let mut page = Page::new(String::new());
+        page.begin(&FAMILY);
+        let many = ["plain"; 20_000];
+        page.tell(&FAMILY, &many);
+        let parts = page.end();
+        assert!(parts.len() > 2);
+        let text = String::from_utf8(parts.concat()).expect("it is text");
+        assert_eq!(text.lines().count(), 2 + many.len());
+        assert_eq!(text.lines().filter(|line| line.starts_with('#')).count(), 2);
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod certificates;
 pub mod contract;
+pub mod moody;
 pub mod plane;
 pub mod redis;
 pub mod resharding;

@@ -8,8 +8,8 @@ use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
-    ShardPlane, StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Readiness, Retire,
+    Retirement, ShardPlane, StreamOffsets,
 };
 use tokio::sync::Semaphore;
 
@@ -73,7 +73,7 @@ impl ShardPlane for SlowPlane {
         })
     }
 
-    async fn check_ready(&self) -> Result<(), PlaneError> {
-        Ok(())
+    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
+        Ok(Readiness::Ready)
     }
 }

@@ -10,8 +10,8 @@ use coordinator_core::names::{ConsumerGroup, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
-    ShardPlane, StreamOffsets,
+    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Readiness, Retire,
+    Retirement, ShardPlane, StreamOffsets,
 };
 use tokio::sync::{Semaphore, watch};
 
@@ -133,7 +133,7 @@ impl ShardPlane for UnluckyPlane {
         self.calm.messages(stream, range).await
     }
 
-    async fn check_ready(&self) -> Result<(), PlaneError> {
+    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
         self.calm.check_ready().await
     }
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use redis::cluster::ClusterClient;
 use redis::io::tcp::TcpSettings;
 use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, RedisError, Value};
-use store::StoreError;
+use store::{Eviction, StoreError};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::redis_link::Link;
-use super::server::{Eviction, Server};
+use super::server::Server;
 use crate::classify::{classify, wants_new_connection};
 use crate::config::{ConfigError, RedisConfig};
 use crate::reply::Reply;
@@ -27,7 +27,7 @@ pub(crate) struct Connector {
     target: Target,
     connect_timeout: Duration,
     current: Mutex<Current>,
-    eviction: SyncMutex<Option<Eviction>>,
+    eviction: SyncMutex<Eviction>,
 }
 
 enum Target {
@@ -75,8 +75,8 @@ impl Connector {
         })
     }
 
-    /// The eviction policy that was found when the connection was made.
-    pub(crate) fn eviction(&self) -> Option<Eviction> {
+    /// The eviction policy, as last heard.
+    pub(crate) fn eviction(&self) -> Eviction {
         let eviction = self.eviction.lock().unwrap_or_else(PoisonError::into_inner);
         eviction.clone()
     }
@@ -204,14 +204,12 @@ impl Connector {
         Ok(link)
     }
 
-    fn note_eviction(&self, found: Option<Eviction>) {
+    /// Remembers the eviction policy, and warns of one that loses keys when it is news.
+    pub(crate) fn note_eviction(&self, found: Eviction) {
         let mut eviction = self.eviction.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = &found
-            && found.loses_keys()
-            && eviction.as_ref() != Some(found)
-        {
+        if found.loses_keys() && *eviction != found {
             tracing::warn!(
-                policy = %found.policy,
+                policy = found.policy(),
                 "Redis throws keys away when it is full: groups and streams can be lost; set maxmemory-policy to noeviction"
             );
         }

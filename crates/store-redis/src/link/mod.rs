@@ -5,4 +5,3 @@ mod redis_link;
 mod server;
 
 pub(crate) use connector::{Connector, Failure};
-pub use server::Eviction;

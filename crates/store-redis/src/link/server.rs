@@ -4,29 +4,14 @@ use std::collections::BTreeMap;
 
 use redis::RedisError;
 use redis::aio::ConnectionLike;
-use store::StoreError;
+use store::{Eviction, StoreError};
 
 use crate::classify::classify;
-
-/// What Redis does when it has reached its memory limit. Anything but `noeviction` can lose groups and streams (case C09).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Eviction {
-    /// The policy, in Redis' words.
-    pub policy: String,
-}
-
-impl Eviction {
-    /// Whether keys may be thrown away.
-    #[must_use]
-    pub fn loses_keys(&self) -> bool {
-        self.policy != "noeviction"
-    }
-}
 
 /// What a server says of itself.
 #[derive(Debug, Default)]
 pub(super) struct Server {
-    pub(super) eviction: Option<Eviction>,
+    pub(super) eviction: Eviction,
 }
 
 impl Server {
@@ -50,10 +35,10 @@ impl Server {
         check_version(&server)?;
         check_mode(&server, is_cluster)?;
         let memory = info(link, "memory").await.map_err(classify)?;
-        let eviction = memory.get("maxmemory_policy").map(|policy| Eviction {
-            policy: policy.clone(),
-        });
-        Ok(Self { eviction })
+        let policy = memory.get("maxmemory_policy").cloned();
+        Ok(Self {
+            eviction: policy.map_or(Eviction::Unknown, Eviction::Policy),
+        })
     }
 }
 

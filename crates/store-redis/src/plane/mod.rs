@@ -21,16 +21,17 @@ use coordinator_core::numbers::ShardIndex;
 use coordinator_core::shard_set::ShardSet;
 use futures_util::stream::{self, StreamExt};
 use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Retire, Retirement,
-    ShardPlane, StoreError, StreamOffsets,
+    Eviction, Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Readiness,
+    Retire, Retirement, ShardPlane, StoreError, StreamOffsets,
 };
 use stream_lifecycle::{Base, ShardRef};
 
 use self::link::PlaneLink;
+use crate::classify::is_full;
 use crate::config::{ConfigError, RedisConfig};
 use crate::connect::{ConnectError, tolerate_absence};
 use crate::link::Connector;
-use crate::script;
+use crate::script::{self, Script};
 
 /// How many shards are worked on at once.
 const AT_ONCE: usize = 64;
@@ -74,7 +75,7 @@ impl RedisPlane {
     /// [`ConnectError`]: what can't work, a Redis that is too old, a user that is not let in or lacks a permission.
     pub async fn connect(config: RedisConfig) -> Result<Self, ConnectError> {
         let plane = Self::open(config)?;
-        tolerate_absence(plane.ready().await)?;
+        tolerate_absence(plane.ready().await.map(drop))?;
         Ok(plane)
     }
 
@@ -85,14 +86,25 @@ impl RedisPlane {
         self
     }
 
-    async fn ready(&self) -> Result<(), StoreError> {
-        let keys = ["ready"];
-        let reply = self
-            .redis
-            .run_again(&script::PLANE_READY.call(&keys))
-            .await?;
+    /// A full Redis refuses the script, and runs it when it is told to (case C09).
+    async fn ready(&self) -> Result<Readiness, StoreError> {
+        match self.show_ready(&script::PLANE_READY).await {
+            Ok(()) => Ok(Readiness::Ready),
+            Err(error) if is_full(&error) => {
+                self.show_ready(&script::PLANE_READY_THOUGH_FULL).await?;
+                Ok(Readiness::Full)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn show_ready(&self, script: &Script) -> Result<(), StoreError> {
+        let mut reply = self.redis.run_again(&script.call(&["ready"])).await?;
         match reply.status() {
-            "ok" => Ok(()),
+            "ok" => {
+                self.redis.note_eviction(reply.eviction()?);
+                Ok(())
+            }
             _ => Err(reply.unknown()),
         }
     }
@@ -198,8 +210,12 @@ impl ShardPlane for RedisPlane {
         self.page(stream, range).await
     }
 
-    async fn check_ready(&self) -> Result<(), PlaneError> {
+    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
         self.ready().await.map_err(failure::of_store)
+    }
+
+    fn eviction(&self) -> Option<Eviction> {
+        Some(self.redis.eviction())
     }
 }
 

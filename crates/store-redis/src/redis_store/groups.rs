@@ -9,8 +9,8 @@ use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use store::{
     AuditSink, Begun, ChangeFeed, ChangeStream, Commit, CommitError, Coordination, CreateError,
-    GroupLock, GroupStore, MemberProgress, Page, PageCursor, Renewal, Renewed, Snapshot, Stamp,
-    StoreError,
+    Eviction, GroupLock, GroupStore, MemberProgress, Page, PageCursor, Readiness, Renewal, Renewed,
+    Snapshot, Stamp, StoreError,
 };
 
 use super::RedisStore;
@@ -86,8 +86,12 @@ impl GroupStore for RedisStore {
         self.remember_doubt(at).await
     }
 
-    async fn check_ready(&self) -> Result<(), StoreError> {
+    async fn check_ready(&self) -> Result<Readiness, StoreError> {
         self.ready().await
+    }
+
+    fn eviction(&self) -> Option<Eviction> {
+        Some(self.redis.eviction())
     }
 
     fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {

@@ -10,7 +10,7 @@ use crate::config::{ConfigError, RedisConfig};
 use crate::connect::{ConnectError, tolerate_absence};
 use crate::feed::Feed;
 use crate::keys::Keys;
-use crate::link::{Connector, Eviction};
+use crate::link::Connector;
 
 /// The store of group records on Redis: a single one or a cluster, from Redis 7.0 or Valkey 7.2 on.
 ///
@@ -47,14 +47,8 @@ impl RedisStore {
     /// [`ConnectError`]: what can't work, a Redis that is too old, a user that is not let in or lacks a permission (case C11).
     pub async fn connect(config: RedisConfig) -> Result<Self, ConnectError> {
         let store = Self::open(config)?;
-        tolerate_absence(store.ready().await)?;
+        tolerate_absence(store.ready().await.map(drop))?;
         Ok(store)
-    }
-
-    /// What Redis does when it is full, as found with the last connection; none before the first one, or if the user may not ask. Case C09.
-    #[must_use]
-    pub fn eviction(&self) -> Option<Eviction> {
-        self.redis.eviction()
     }
 
     /// The time after which a right is forgotten.

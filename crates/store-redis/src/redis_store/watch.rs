@@ -1,12 +1,13 @@
 //! What is not about a group: the watch of the coordinators (rule M6), and whether Redis lets the store do its work (cases C07 and C11).
 
 use coordinator_core::time::{Millis, Timestamp};
-use store::{Coordination, Doubt, StoreError};
+use store::{Coordination, Doubt, Readiness, StoreError};
 
 use super::RedisStore;
+use crate::classify::is_full;
 use crate::keys::GroupKeys;
 use crate::reply::Reply;
-use crate::script;
+use crate::script::{self, Script};
 
 impl RedisStore {
     pub(super) async fn watch(
@@ -43,18 +44,32 @@ impl RedisStore {
         }
     }
 
-    /// Runs a script that writes, and asks for every permission that any step will need.
-    pub(super) async fn ready(&self) -> Result<(), StoreError> {
+    /// Runs a script that writes, and asks for every permission that any step will need. A full Redis refuses it, and runs it when it is told to (case C09).
+    pub(super) async fn ready(&self) -> Result<Readiness, StoreError> {
+        match self.show_ready(&script::READY).await {
+            Ok(()) => Ok(Readiness::Ready),
+            Err(error) if is_full(&error) => {
+                self.show_ready(&script::READY_THOUGH_FULL).await?;
+                Ok(Readiness::Full)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn show_ready(&self, script: &Script) -> Result<(), StoreError> {
         let key = self.keys.coordination();
         let keys = [key.as_str()];
         let group = self.keys.of_readiness();
-        let call = script::READY
+        let call = script
             .call(&keys)
             .arg(group.changed.as_str())
             .list(needed(&group));
-        let reply = self.redis.run_again(&call).await?;
+        let mut reply = self.redis.run_again(&call).await?;
         match reply.status() {
-            "ok" => Ok(()),
+            "ok" => {
+                self.redis.note_eviction(reply.eviction()?);
+                Ok(())
+            }
             _ => Err(reply.unknown()),
         }
     }

@@ -14,4 +14,4 @@ if history() == ' ' then
   return {'denied', 'INFO with run_id or master_replid in its answer'}
 end
 redis.call('HSET', KEYS[1], 'checked', decimal(now_ms()))
-return {'ok'}
+return {'ok', string.match(redis.call('INFO', 'memory'), 'maxmemory_policy:([%w-]+)') or ''}

@@ -21,7 +21,7 @@ use super::watch::Watch;
 use crate::{
     AuditSink, Begun, Change, ChangeFeed, ChangeStream, Commit, CommitError, Coordination,
     CreateError, Doubt, GroupLock, GroupStore, LockLimits, MemberProgress, Page, PageCursor,
-    Renewal, Renewed, Snapshot, Stamp, StoreClock, StoreError, SystemClock,
+    Readiness, Renewal, Renewed, Snapshot, Stamp, StoreClock, StoreError, SystemClock,
 };
 
 /// How many groups a page of the directory has.
@@ -282,8 +282,8 @@ impl GroupStore for MemoryStore {
         Ok(())
     }
 
-    async fn check_ready(&self) -> Result<(), StoreError> {
-        Ok(())
+    async fn check_ready(&self) -> Result<Readiness, StoreError> {
+        Ok(Readiness::Ready)
     }
 
     fn audit(self: Arc<Self>) -> Option<Arc<dyn AuditSink>> {

@@ -17,7 +17,7 @@ use protocol::{AuditAction, ErrorCode};
 
 use super::{ApiError, App};
 use crate::audit::Owed;
-use crate::{convert, metrics};
+use crate::convert;
 use asked::Asked;
 use caller::Caller;
 pub(super) use caller::note_caller;
@@ -67,7 +67,11 @@ async fn carry_out(
     let answered = Answered::of(&response, took);
     let principal = caller.known();
     if matches!(action, AuditAction::ScaleStream | AuditAction::ScaleGroup) && principal.is_some() {
-        metrics::scale_request(answered.is_refused());
+        let group = asked.group();
+        app.engine().count_asked(group.as_ref(), |asked| {
+            asked.scales += 1;
+            asked.scales_failed += u64::from(answered.is_refused());
+        });
     }
     let coordinator = &app.config().coordinator_id;
     let event = event::event(coordinator, &asked, principal, &seen, &answered);

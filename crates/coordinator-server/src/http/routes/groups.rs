@@ -9,11 +9,11 @@ use protocol::{CreateGroupRequest, DeleteGroupRequest, Group, Routing};
 
 use super::migrations::asked_by;
 use super::streams::creation;
+use crate::convert;
 use crate::http::access::{Reader, Writer};
 use crate::http::body::Decoded;
 use crate::http::path::GroupPath;
 use crate::http::{ApiError, App};
-use crate::{convert, metrics};
 
 pub(in crate::http) async fn create(
     State(app): State<App>,
@@ -55,11 +55,12 @@ pub(in crate::http) async fn producer_routing(
         .ready_group(&group)
         .await
         .map_err(ApiError::from);
-    metrics::producer_routing(
-        outcome
-            .as_ref()
-            .map_or_else(|error| error.status().as_u16(), |_| 200),
-    );
+    let status = outcome
+        .as_ref()
+        .map_or_else(|error| error.status().as_u16(), |_| 200);
+    app.engine().count_asked(Some(&group), |asked| {
+        *asked.routings.entry(status).or_default() += 1;
+    });
     Ok(Json(convert::routing(
         &outcome?,
         app.config().routing_lease,

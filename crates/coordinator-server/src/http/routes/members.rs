@@ -10,12 +10,12 @@ use protocol::{
     WatchResponse,
 };
 
+use crate::convert;
 use crate::engine::HeartbeatOutcome;
 use crate::http::access::MemberAccess;
 use crate::http::body::Decoded;
 use crate::http::path::{GroupPath, MemberPath, Values};
 use crate::http::{ApiError, App};
-use crate::{convert, metrics};
 
 pub(in crate::http) async fn heartbeat(
     State(app): State<App>,
@@ -38,7 +38,10 @@ pub(in crate::http) async fn heartbeat(
         // Who never catches up keeps the round open (rule C4): it is to be found.
         tracing::warn!(stream = %group.stream, group = %group.group, %member, known = %known, stored = response.metadata_version, "member acts on writes that were lost");
     }
-    metrics::heartbeat(status_label(response.status));
+    let status = status_label(response.status);
+    app.engine().count_asked(Some(&group), |asked| {
+        *asked.heartbeats.entry(status).or_default() += 1;
+    });
     Ok(Json(response))
 }
 

@@ -9,7 +9,7 @@ use protocol::{
 };
 
 use crate::convert;
-use crate::engine::{Look, seen};
+use crate::engine::{Concern, Look, seen};
 use crate::http::access::Reader;
 use crate::http::path::GroupPath;
 use crate::http::{ApiError, App};
@@ -19,11 +19,11 @@ pub(in crate::http) async fn health(State(app): State<App>, _: Reader) -> Json<H
     let ready = app.engine().check_ready().await;
     let latency = started.elapsed().as_millis();
     let (redis, redis_detail) = match &ready {
-        Ok(()) => (HealthStatus::Up, None),
+        Ok(concerns) => of_concerns(concerns),
         Err(error) => (HealthStatus::Down, Some(error.to_string())),
     };
     let work = app.engine().loop_status();
-    let tick_loop = match work.last_error {
+    let tick_loop = match work.problem {
         None => HealthStatus::Up,
         Some(_) => HealthStatus::Degraded,
     };
@@ -36,9 +36,20 @@ pub(in crate::http) async fn health(State(app): State<App>, _: Reader) -> Json<H
         redis_latency_ms: ready
             .is_ok()
             .then(|| u64::try_from(latency).unwrap_or(u64::MAX)),
-        loop_detail: work.last_error,
+        loop_detail: work.problem,
         last_tick_at: work.last_tick_at.map(convert::iso),
     })
+}
+
+/// A server that answers: how well it can do its work, and what is to be said of it (case C09).
+fn of_concerns(concerns: &[Concern]) -> (HealthStatus, Option<String>) {
+    let status = if concerns.iter().any(Concern::is_harmful) {
+        HealthStatus::Degraded
+    } else {
+        HealthStatus::Up
+    };
+    let told: Vec<String> = concerns.iter().map(ToString::to_string).collect();
+    (status, (!told.is_empty()).then(|| told.join("; ")))
 }
 
 pub(in crate::http) async fn session(Reader(principal): Reader) -> Json<Session> {

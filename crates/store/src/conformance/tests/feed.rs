@@ -86,5 +86,6 @@ pub async fn changes_of_other_groups_are_not_told(world: &dyn World) {
 /// Case C07: the check is one that a working store passes.
 pub async fn a_store_in_order_says_that_it_is_ready(world: &dyn World) {
     let scene = Scene::empty(world).await;
-    scene.store.check_ready().await.unwrap();
+    let ready = scene.store.check_ready().await.unwrap();
+    assert_eq!(ready, crate::Readiness::Ready);
 }
