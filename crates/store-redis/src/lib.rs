@@ -26,4 +26,4 @@ pub use config::{ConfigError, DEFAULT_KEY_PREFIX, RedisConfig};
 pub use connect::ConnectError;
 pub use link::Eviction;
 pub use plane::{RedisPlane, StreamProvisioning};
-pub use redis_store::RedisStore;
+pub use redis_store::{IndexNameError, RedisStore};

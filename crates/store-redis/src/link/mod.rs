@@ -3,6 +3,8 @@
 mod connector;
 mod redis_link;
 mod server;
+mod shared_link;
 
 pub(crate) use connector::{Connector, Failure};
 pub use server::Eviction;
+pub(crate) use shared_link::SharedLink;

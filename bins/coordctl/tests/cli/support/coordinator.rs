@@ -28,23 +28,13 @@ impl Coordinator {
     /// With its groups in memory, and no Redis for shard streams.
     pub(crate) async fn in_memory() -> Self {
         let store = Arc::new(MemoryStore::new());
-        Self::with(Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        })
-        .await
+        Self::with(Deps::new(store)).await
     }
 
     /// With its groups in a memory that goes by another clock.
     pub(crate) async fn with_clock(clock: Arc<dyn StoreClock>) -> Self {
         let store = Arc::new(MemoryStore::with(clock, LockLimits::default()));
-        Self::with(Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        })
-        .await
+        Self::with(Deps::new(store)).await
     }
 
     /// With groups and shard streams on a Redis.
@@ -116,9 +106,8 @@ async fn on(redis: &RedisServer) -> Deps {
     let store = Arc::new(RedisStore::connect(config()).await.unwrap());
     let plane = RedisPlane::connect(config()).await.unwrap();
     Deps {
-        store: store.clone(),
-        feed: store,
         plane: Some(Arc::new(plane)),
+        ..Deps::new(store)
     }
 }
 
