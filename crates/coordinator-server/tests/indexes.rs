@@ -231,7 +231,7 @@ async fn p14_the_tick_asks_no_more_with_many_idle_groups_than_with_few() {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let after = command_counts(&mut connection).await;
         let loads = |counts: &std::collections::BTreeMap<String, u64>| {
-            counts.get("hmget").copied().unwrap_or_default()
+            counts.get("hget").copied().unwrap_or_default()
         };
         counts.push(loads(&after) - loads(&before));
     }
