@@ -133,11 +133,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
         let store = Arc::new(MemoryStore::new());
-        let deps = Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        };
+        let deps = Deps::new(store);
         let serving = tokio::spawn(serve(listener, deps, server, std::future::pending()));
 
         client(address, &first)

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use coordinator_server::{Deps, ServeError, serve};
+use coordinator_server::{Deps, Indexes, ServeError, serve};
 use store::MemoryStore;
 use store_redis::{ConnectError, RedisConfig, RedisPlane, RedisStore};
 use tokio::net::TcpListener;
@@ -34,6 +34,8 @@ pub(crate) enum RunError {
     },
     #[error(transparent)]
     Serve(#[from] ServeError),
+    #[error("key-prefix: {0}")]
+    Index(#[from] store_redis::IndexNameError),
 }
 
 /// Runs the coordinator until the process is told to end.
@@ -101,9 +103,8 @@ async fn deps(valid: &Valid) -> Result<Deps, RunError> {
                 None => None,
             };
             Ok(Deps {
-                store: memory.clone(),
-                feed: memory,
                 plane: plane.map(|plane| plane as _),
+                ..Deps::new(memory)
             })
         }
         Place::Redis(urls) => {
@@ -115,15 +116,21 @@ async fn deps(valid: &Valid) -> Result<Deps, RunError> {
                     urls: shown(urls),
                     source,
                 })?;
-            let store = Arc::new(store);
             let plane = plane(valid.streams.as_ref().unwrap_or(urls), valid).await?;
             Ok(Deps {
-                store: store.clone(),
-                feed: store,
                 plane: Some(plane),
+                indexes: Some(indexes(&store)?),
+                ..Deps::new(Arc::new(store))
             })
         }
     }
+}
+
+fn indexes(store: &RedisStore) -> Result<Indexes, RunError> {
+    Ok(Indexes {
+        due: store.index("due")?,
+        groups: store.index("groups")?,
+    })
 }
 
 async fn plane(urls: &[String], valid: &Valid) -> Result<Arc<RedisPlane>, RunError> {

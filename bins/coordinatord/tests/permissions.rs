@@ -5,7 +5,9 @@ mod support;
 
 use std::path::Path;
 
-use protocol::{CreateGroupRequest, MessageQuery, MigrationState, PageDirection, ScaleRequest};
+use protocol::{
+    CreateGroupRequest, ListedFrom, MessageQuery, MigrationState, PageDirection, ScaleRequest,
+};
 use support::{Daemon, PATIENCE};
 use testkit::{RedisServer, wait_until_async};
 
@@ -87,6 +89,11 @@ async fn c11_the_permissions_on_the_page_are_enough_for_a_coordinator() {
         let page = daemon.client.messages("orders", "billing", 1, &query).await;
         assert_eq!(page.unwrap().records, []);
     }
+    let is_indexed = || async {
+        let list = daemon.client.groups().await.unwrap();
+        list.served_by == Some(ListedFrom::Index)
+    };
+    wait_until_async(PATIENCE, is_indexed).await.unwrap();
     let log: Vec<Vec<redis::Value>> = redis::cmd("ACL")
         .arg("LOG")
         .query_async(&mut connection)

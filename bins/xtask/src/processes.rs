@@ -46,6 +46,20 @@ impl Process {
         })
     }
 
+    /// For how long its threads have been running on a core so far.
+    pub(crate) fn cpu_time(&self) -> Result<Duration, Failure> {
+        let pid = self.child.id().unwrap_or_default();
+        let mut total = 0;
+        for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+            // The first number is the time on a core in nanoseconds. A thread that has ended meanwhile has none.
+            let text = std::fs::read_to_string(thread?.path().join("schedstat"));
+            let text = text.unwrap_or_default();
+            let first = text.split(' ').next().and_then(|it| it.parse().ok());
+            total += first.unwrap_or(0_u64);
+        }
+        Ok(Duration::from_nanos(total))
+    }
+
     /// Kills it with SIGKILL and waits for its end.
     pub(crate) async fn kill(mut self) -> Result<(), Failure> {
         self.child.kill().await?;

@@ -19,7 +19,7 @@ pub use config::{
     ChangeRate, ConfigError, DEFAULT_ADMIN_PASSWORD, DEFAULT_ADMIN_USERNAME, Limits,
     MAX_STREAM_SHARDS, ServerConfig,
 };
-pub use engine::Deps;
+pub use engine::{Deps, Indexes};
 #[cfg(feature = "testing")]
 pub use http::{Exchange, Witness};
 pub use serve::{ClientAuth, ServeError, Tls, TlsError, TlsFiles, serve};

@@ -30,11 +30,7 @@ async fn states(server: &Server) -> Vec<(String, MemberState)> {
 async fn m6_c33_after_an_absence_everybody_gets_a_full_lease() {
     let clock = Arc::new(ManualClock::at(Timestamp::from_ms(1_000_000)));
     let store = MemoryStore::with(clock.clone(), LockLimits::default());
-    let deps = || Deps {
-        store: Arc::new(store.clone()),
-        feed: Arc::new(store.clone()),
-        plane: None,
-    };
+    let deps = || Deps::new(Arc::new(store.clone()));
     let mut first = Server::with(deps(), config()).await;
     first.create("orders", 2).await;
     let a = first.beat("orders", &heartbeat("a", 0, 0)).await;
@@ -79,11 +75,7 @@ async fn m6_c33_after_an_absence_everybody_gets_a_full_lease() {
 async fn m7_a_clock_that_went_back_makes_no_silent_member_immortal() {
     let clock = Arc::new(ManualClock::at(Timestamp::from_ms(10_000_000)));
     let store = Arc::new(MemoryStore::with(clock.clone(), LockLimits::default()));
-    let deps = Deps {
-        store: store.clone(),
-        feed: store,
-        plane: None,
-    };
+    let deps = Deps::new(store);
     let server = Server::with(deps, config()).await;
     server.create("orders", 2).await;
     let a = server.beat("orders", &heartbeat("a", 0, 0)).await;

@@ -452,7 +452,7 @@ async fn a_mutation_whose_event_can_not_be_kept_happens_and_is_counted() {
     );
     // What a scrape tells may be a second old.
     let counted = || async { failed(&server.client.metrics().await.unwrap()) == before + 1 };
-    testkit::wait_until_async(std::time::Duration::from_secs(10), counted)
+    testkit::wait_until_async(Duration::from_secs(10), counted)
         .await
         .unwrap();
     assert_eq!(events(&server, "").await, []);

@@ -16,11 +16,7 @@ use testkit::wait_until_async;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn deps(store: &MemoryStore) -> Deps {
-    Deps {
-        store: Arc::new(store.clone()),
-        feed: Arc::new(store.clone()),
-        plane: None,
-    }
+    Deps::new(Arc::new(store.clone()))
 }
 
 fn assigned(answer: &HeartbeatResponse) -> Vec<u32> {

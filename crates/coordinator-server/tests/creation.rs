@@ -16,11 +16,7 @@ use testkit::wait_until_async;
 async fn a_creation_goes_on_when_nobody_waits_for_it_and_leaves_no_right_taken() {
     let clock: Arc<dyn StoreClock> = Arc::new(SystemClock);
     let store = MemoryStore::with(clock, LockLimits::default());
-    let deps = Deps {
-        store: Arc::new(store.clone()),
-        feed: Arc::new(store.clone()),
-        plane: None,
-    };
+    let deps = Deps::new(Arc::new(store.clone()));
     let server = Server::with(deps, config()).await;
     server.create("orders", 2).await;
     let own = StreamPrefix::parse("orders").unwrap().own_group();

@@ -141,6 +141,7 @@ async fn moody() -> (Arc<MoodyStore>, Server) {
         store: store.clone(),
         feed: store.store.clone(),
         plane: None,
+        indexes: None,
     };
     let server = Server::with(deps, config()).await;
     becomes(&server, |health| {

@@ -68,9 +68,8 @@ async fn c08_streams_that_can_not_be_looked_at_were_not_to_be_made() {
     let groups = Arc::new(groups.unwrap());
     let plane = RedisPlane::connect(RedisConfig::new([streams.url()])).await;
     let deps = Deps {
-        store: groups.clone(),
-        feed: groups,
         plane: Some(Arc::new(plane.unwrap())),
+        ..Deps::new(groups)
     };
     let server = Server::with(deps, config()).await;
     server.create("orders", 2).await;

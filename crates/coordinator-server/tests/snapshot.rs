@@ -19,11 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const OWN_LEASE: Duration = Duration::from_millis(720);
 
 fn deps(store: &MemoryStore) -> Deps {
-    Deps {
-        store: Arc::new(store.clone()),
-        feed: Arc::new(store.clone()),
-        plane: None,
-    }
+    Deps::new(Arc::new(store.clone()))
 }
 
 async fn save(server: &Server) -> String {

@@ -13,13 +13,13 @@ pub type SourceError = Box<dyn Error + Send + Sync>;
 /// then wrote to the index: of a database with replicas, ask the primary. It bounds the time of its answers itself.
 #[async_trait]
 pub trait Source<T: Projected>: Send + Sync + 'static {
-    /// The first entries of a namespace by order and then by the bytes of the id, at most `range.limit`, and only those up to
-    /// `range.upper`.
+    /// The first entries of a namespace by order and then by the bytes of the id, at most `range.limit`, and only those behind `range.after`
+    /// and up to `range.upper`.
     ///
     /// # Errors
     ///
     /// Whatever keeps it from answering. An empty answer says that there is nothing.
-    async fn head(&self, namespace: &Namespace, range: Range) -> Result<Vec<T>, SourceError>;
+    async fn head(&self, namespace: &Namespace, range: &Range) -> Result<Vec<T>, SourceError>;
 
     /// The next entries of a namespace behind a place, at most `count`, in the same order. Fewer than `count` mean that there are no more.
     ///

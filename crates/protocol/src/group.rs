@@ -62,11 +62,65 @@ pub enum GroupState {
     Stable,
 }
 
-/// All groups; sorted by prefix and group.
+/// All groups, sorted by prefix and group; or a page of them, in an order that stays the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GroupList {
     /// The groups.
     pub groups: Vec<Group>,
+    /// What to ask with for the next page; absent at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub next_cursor: Option<String>,
+    /// Where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub served_by: Option<ListedFrom>,
+    /// How long ago the index was built from the records, in milliseconds; changes since then are in it, too, unless one was lost. Absent where the
+    /// records were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub index_age_ms: Option<u64>,
+}
+
+/// Where a list of groups was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ListedFrom {
+    /// In an index, which may be late by a moment.
+    Index,
+    /// In the records of the groups.
+    Records,
+}
+
+/// The most groups of a page; the least is 1.
+pub const GROUPS_LIMIT_MAX: u32 = 1_000;
+
+/// The query for a list of groups: `?streamPrefix=&state=&limit=&cursor=`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+#[serde(rename_all = "camelCase")]
+pub struct GroupsQuery {
+    /// Only those of this stream; absent: of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    pub stream_prefix: Option<String>,
+    /// Only those in this state. A page may have fewer groups for it than it could have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    pub state: Option<GroupState>,
+    /// At most so many, 1 to [`GROUPS_LIMIT_MAX`]; absent: all, in one answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        param(nullable = false, minimum = 1, maximum = 1000)
+    )]
+    pub limit: Option<u32>,
+    /// The `nextCursor` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    pub cursor: Option<String>,
 }

@@ -50,7 +50,9 @@ pub use grafana::{
     GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaMessageRow, GrafanaOption,
     GrafanaShardRow,
 };
-pub use group::{Group, GroupList, GroupProvisioning, GroupState};
+pub use group::{
+    GROUPS_LIMIT_MAX, Group, GroupList, GroupProvisioning, GroupState, GroupsQuery, ListedFrom,
+};
 pub use heartbeat::{
     AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, JOIN_EPOCH,
     LEAVE_EPOCH, RevokeState, RevokingShard, RuntimeConsumerCapacity, ShardProgress,

@@ -42,6 +42,11 @@ impl Keys {
         Self { prefix }
     }
 
+    /// What all keys begin with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// The keys of a group.
     pub(crate) fn of(&self, group: &GroupId) -> GroupKeys {
         let encoded = utf8_percent_encode(group.group.as_str(), ENCODED);

@@ -25,4 +25,4 @@ mod script;
 pub use config::{ConfigError, DEFAULT_KEY_PREFIX, RedisConfig};
 pub use connect::ConnectError;
 pub use plane::{RedisPlane, StreamProvisioning};
-pub use redis_store::RedisStore;
+pub use redis_store::{IndexNameError, RedisStore};

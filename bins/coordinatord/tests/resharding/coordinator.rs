@@ -94,6 +94,7 @@ impl Coordinator {
             }),
             feed: store,
             plane: Some(plane.clone()),
+            indexes: None,
         };
         let mut config = ServerConfig::new("test");
         config.settings = setup.settings;

@@ -1,5 +1,6 @@
 //! Measurements on real processes. Each prints what it did, what it measured and beside what; absolute times say something about the machine only.
 
+mod idle;
 mod members;
 mod rebalance;
 mod reshard;
@@ -27,6 +28,8 @@ enum What {
     Steady(steady::Arguments),
     /// One member joins others: how long until every shard is where it should be, with the watch and without
     Rebalance(rebalance::Arguments),
+    /// Many groups that wait for nothing: what it costs that they are there
+    Idle(idle::Arguments),
     /// A busy stream is given more shards: what becomes of the throughput of those that don't move
     Reshard(reshard::Arguments),
 }
@@ -46,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             match &arguments.what {
                 What::Steady(arguments) => steady::run(arguments, &server).await,
                 What::Rebalance(arguments) => rebalance::run(arguments, &server).await,
+                What::Idle(arguments) => idle::run(arguments, &server).await,
                 What::Reshard(arguments) => reshard::run(arguments, &server).await,
             }
         }),

@@ -13,7 +13,7 @@ use redis::aio::MultiplexedConnection;
 use tokio::time::MissedTickBehavior;
 
 use super::members::Member;
-use super::stage::Stage;
+use super::stage::{Stage, command_counts};
 use crate::processes::Failure;
 
 const STREAM: &str = "orders";
@@ -96,7 +96,10 @@ pub(super) async fn run(arguments: &Arguments, server: &Path) -> Result<bool, Fa
         after.revision,
         after.revision - before.revision
     );
-    for (name, count) in &counts_after {
+    for name in COMMANDS {
+        let Some(count) = counts_after.get(name) else {
+            continue;
+        };
         let more = count - counts_before.get(name).copied().unwrap_or(0);
         #[allow(clippy::cast_precision_loss)]
         let per_heartbeat = more as f64 / heartbeats as f64;
@@ -175,20 +178,4 @@ async fn recorded(redis: &mut MultiplexedConnection) -> Result<Recorded, Failure
         .query_async(redis)
         .await?;
     Ok(Recorded { revision, etag })
-}
-
-/// How often each command was called so far, by INFO commandstats.
-async fn command_counts(
-    redis: &mut MultiplexedConnection,
-) -> Result<BTreeMap<String, u64>, Failure> {
-    let text: String = redis::cmd("INFO")
-        .arg("commandstats")
-        .query_async(redis)
-        .await?;
-    let row = |line: &str| {
-        let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
-        let calls = rest.split(',').next()?.parse().ok()?;
-        COMMANDS.contains(&name).then(|| (name.to_owned(), calls))
-    };
-    Ok(text.lines().filter_map(row).collect())
 }

@@ -128,17 +128,7 @@ pub(crate) fn shard_rows(
     }
 }
 
-/// The highest id that a member says it acknowledged in a shard.
-pub(crate) fn last_acked(
-    progress: &BTreeMap<MemberId, MemberProgress>,
-    shard: ShardIndex,
-) -> Option<EntryId> {
-    let rows = progress.values().flat_map(|progress| &progress.shards);
-    let of_shard = rows.filter(|row| row.shard == shard);
-    of_shard.filter_map(acked).max()
-}
-
-/// The same of every shard in which one was acknowledged.
+/// The highest id that a member says it acknowledged in each shard; none where none did.
 fn last_acked_of_each(
     progress: &BTreeMap<MemberId, MemberProgress>,
 ) -> HashMap<ShardIndex, EntryId> {

@@ -21,8 +21,7 @@ use protocol::{IsoTimestamp, ShardId};
 
 pub(crate) use consumption::consumption;
 pub(crate) use grafana::{
-    assignment_rows, broken_shard_row, group_row, member_rows, message_row, option,
-    shard_rows,
+    assignment_rows, broken_shard_row, group_row, member_rows, message_row, option, shard_rows,
 };
 pub(crate) use group::{group, group_changed, routing};
 pub(crate) use heartbeat::{request, response, retry_response};

@@ -53,7 +53,7 @@ pub(super) async fn change(task: &mut GroupTask, asks: Vec<Ask>) -> Left {
         return answer_unchanged(task, asks, replies);
     }
     // A lease that a tick cuts or gives anew (rule M7) is no renewal: only a commit sets it.
-    let is_tick = |ask: &Ask| matches!(ask, Ask::Tick);
+    let is_tick = |ask: &Ask| matches!(ask, Ask::Tick(_));
     if steady::only_leases(&writes) && !asks.iter().any(is_tick) {
         // Somebody else made the change meanwhile: the short way does for what is left.
         task.engine.store().release(begun.lock).await;
@@ -141,7 +141,10 @@ fn answer(
                 let _ = answer.send(Ok(Told { record, reply }));
             }
             (ask, Err(rejection)) => super::group_task::answer_all(vec![ask], &rejection.into()),
-            (Ask::Tick | Ask::Look { .. } | Ask::Delete { .. } | Ask::Heartbeat { .. }, Ok(_)) => {}
+            (
+                Ask::Tick(_) | Ask::Look { .. } | Ask::Delete { .. } | Ask::Heartbeat { .. },
+                Ok(_),
+            ) => {}
         }
     }
 }

@@ -59,7 +59,7 @@ impl Engine {
             if let Ok(record) = &outcome {
                 tracing::info!(group = %record.id, shards = %record.shard_count, "group created");
                 // It is shown from now on, and not from the next sweep.
-                let _ = engine.ask(&record.id, Ask::Tick);
+                let _ = engine.ask(&record.id, Ask::Tick(None));
             }
             drop(begun);
             outcome
@@ -262,6 +262,10 @@ impl Engine {
             Ok(begun) => self.store().remove(begun.lock, &recorded.stamp).await,
             Err(error) => Err(CommitError::Store(error)),
         };
+        if removed.is_ok() {
+            let now = self.0.watchtower.estimated_now();
+            self.unlist(&recorded.record.id, now.unwrap_or_default());
+        }
         if let Err(error) = removed {
             tracing::warn!(group = %recorded.record.id, %error, "a refused creation stays recorded; delete the group to remove it");
         }

@@ -38,6 +38,7 @@ impl GroupTask {
             let (Some(begun), Some(cached)) = (begun, &self.cached) else {
                 return Err(EngineError::GroupNotFound);
             };
+            let begun_at = begun.now;
             let clock = match self.clock(begun.now).await {
                 Ok(clock) => clock,
                 Err(error) => {
@@ -54,7 +55,7 @@ impl GroupTask {
                 Ok(step) if !force && !step.writes.is_empty() => {
                     // Whoever was expired for this might renew its lease until that is committed, and would be deleted from under.
                     self.engine.store().release(begun.lock).await;
-                    let brought_up = change::change(self, vec![Ask::Tick]).await;
+                    let brought_up = change::change(self, vec![Ask::Tick(None)]).await;
                     brought_up.map_err(|(_, error)| error)?;
                     continue;
                 }
@@ -70,6 +71,7 @@ impl GroupTask {
                     let record = Arc::clone(&cached.snapshot.record);
                     self.forget();
                     self.hub.correct(MetadataVersion::default());
+                    self.engine.unlist(&self.id, begun_at);
                     return Ok(record);
                 }
                 Err(CommitError::Store(error)) => {

@@ -14,6 +14,7 @@ use store::{Begun, Change, GroupLock, MemberProgress, Snapshot, Stamp, StoreErro
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::due::Visit;
 use super::hub::VersionHub;
 use super::news::News;
 use super::resharding::Looked;
@@ -41,7 +42,8 @@ pub(super) enum Ask {
         progress: MemberProgress,
         answer: Answer<HeartbeatOutcome>,
     },
-    Tick,
+    /// To be looked at, perhaps as a visit that ends with that.
+    Tick(Option<Visit>),
     /// A fact about the group's shards, or an operator's request.
     Tell {
         input: Box<Input>,
@@ -50,9 +52,7 @@ pub(super) enum Ask {
         answer: Answer<Told>,
     },
     /// What the record asks to be done to the shard streams.
-    Look {
-        answer: Answer<Looked>,
-    },
+    Look { answer: Answer<Looked> },
     Delete {
         force: bool,
         answer: Answer<Arc<GroupRecord>>,
@@ -108,6 +108,8 @@ pub(super) struct GroupTask {
     known_epoch: GroupEpoch,
     /// When the store last had an older record than this coordinator knows of (rule C8).
     went_back_at: Option<Timestamp>,
+    /// In which version the group was last listed by this coordinator.
+    listed: Option<Stamp>,
     /// Since when members do not have what they should.
     unsettled_since: Option<Instant>,
 }
@@ -129,6 +131,7 @@ pub(super) async fn run(
         latest: None,
         known_epoch: GroupEpoch::default(),
         went_back_at: None,
+        listed: None,
         unsettled_since: None,
     };
     let mut batch = Vec::new();
@@ -185,11 +188,13 @@ impl GroupTask {
 
     /// Shows the group to whoever only looks. After a failure it stays as it was last seen.
     fn show(&mut self, failed: bool) {
+        self.list();
         match &self.cached {
             Some(cached) => {
                 let views = &self.engine.0.views;
                 let record = &cached.snapshot.record;
-                views.show(&self.id, record, || cached.group.state());
+                let revision = cached.snapshot.stamp.revision;
+                views.show(&self.id, record, revision, || cached.group.state());
                 let is_settled = is_settled(&cached.group);
                 self.unsettled_since = match self.unsettled_since {
                     _ if is_settled => None,
@@ -199,6 +204,21 @@ impl GroupTask {
             }
             None if !failed => self.engine.0.views.forget(&self.id),
             None => {}
+        }
+    }
+
+    /// Lists the group as it is now, if that is news.
+    fn list(&mut self) {
+        let Some(cached) = &self.cached else { return };
+        let stamp = &cached.snapshot.stamp;
+        if self.listed.as_ref() != Some(stamp) {
+            self.listed = Some(stamp.clone());
+            let at = self.engine.0.watchtower.estimated_now();
+            let at = at.unwrap_or(cached.snapshot.now);
+            self.engine
+                .0
+                .listing
+                .changed(&cached.group, stamp.revision, at);
         }
     }
 
@@ -248,7 +268,7 @@ impl GroupTask {
 
     /// One attempt. Gives back what lost a race.
     async fn decide_once(&mut self, asks: Vec<Ask>) -> Result<Vec<Ask>, (Vec<Ask>, EngineError)> {
-        let wants_leases = asks.iter().any(|ask| matches!(ask, Ask::Tick));
+        let wants_leases = asks.iter().any(|ask| matches!(ask, Ask::Tick(_)));
         if (wants_leases || self.cached.is_none())
             && let Err(error) = self.load().await
         {
@@ -318,6 +338,7 @@ impl GroupTask {
         self.note_stamp(Some(&snapshot));
         self.known_epoch = group.known_epoch();
         self.cached = Some(Cached { snapshot, group });
+        self.list();
     }
 
     /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision. Where it was doubted since that one
@@ -386,22 +407,20 @@ impl GroupTask {
         self.engine
             .0
             .due
-            .set(&self.id, self.engine.0.watchtower.estimated_now());
+            .look_soon(&self.id, self.engine.0.watchtower.estimated_now());
     }
 
     /// Notes when the group wants its next tick; after a failure, with the next one.
     fn note_due(&self, failed: bool) {
-        let soonest = self.engine.0.watchtower.estimated_now();
-        let due = match &self.cached {
-            // After coordinators were away a deadline may be over and not count yet (rule M6): it is looked at again with a later tick.
-            Some(cached) => cached
-                .group
-                .next_deadline()
-                .map(|due| Some(due).max(soonest).unwrap_or(due)),
-            None if failed => soonest,
+        let (due, now) = (&self.engine.0.due, self.engine.0.watchtower.estimated_now());
+        let deadline = match &self.cached {
+            Some(cached) => cached.group.next_deadline(),
+            None if failed => return due.look_soon(&self.id, now),
             None => None,
         };
-        self.engine.0.due.set(&self.id, due);
+        let now = now.unwrap_or_default();
+        // After coordinators were away a deadline may be over and not count yet (rule M6): it is looked at again with a later tick.
+        due.note(&self.id, deadline.map(|deadline| deadline.max(now)), now);
     }
 }
 
@@ -432,7 +451,10 @@ pub(super) fn answer_all(asks: Vec<Ask>, error: &EngineError) {
             Ask::Tell { answer, .. } => drop(answer.send(Err(error.clone()))),
             Ask::Look { answer } => drop(answer.send(Err(error.clone()))),
             Ask::Delete { answer, .. } => drop(answer.send(Err(error.clone()))),
-            Ask::Tick => tracing::debug!(%error, "a tick came to nothing"),
+            Ask::Tick(visit) => {
+                let was_due = visit.is_some();
+                tracing::debug!(%error, was_due, "a tick came to nothing");
+            }
         }
     }
 }
@@ -443,7 +465,7 @@ impl Ask {
         match self {
             Self::Heartbeat { heartbeat, .. } => Input::HeartbeatReceived((**heartbeat).clone()),
             Self::Tell { input, .. } => (**input).clone(),
-            Self::Tick | Self::Look { .. } => Input::TickDue,
+            Self::Tick(_) | Self::Look { .. } => Input::TickDue,
             Self::Delete { force, .. } => Input::DeletionRequested { force: *force },
         }
     }

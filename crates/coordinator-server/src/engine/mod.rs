@@ -5,16 +5,19 @@ mod change;
 mod create;
 mod delete;
 mod due;
+mod entry_id;
 mod error;
 mod events;
 mod fitness;
 mod group_task;
 mod hub;
 mod keep_running;
+mod listing;
 mod looks;
 mod loop_status;
 mod news;
 mod of_stream;
+mod outbox;
 mod read;
 mod registry;
 mod resharding;
@@ -36,6 +39,7 @@ use std::time::Duration;
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
 use coordinator_core::time::{Millis, Timestamp};
+use projection::Index;
 use store::{AuditSink, ChangeFeed, GroupStore, ShardPlane};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -47,6 +51,7 @@ pub(crate) use error::EngineError;
 pub(crate) use events::{GroupNews, Missed};
 pub(crate) use fitness::{Concern, Evictions};
 pub(crate) use group_task::HeartbeatOutcome;
+pub(crate) use listing::{ListingError, ListingPage};
 pub(crate) use looks::{Reported, Standing, seen};
 pub(crate) use sampler::Sample;
 pub(crate) use scale::Scaled;
@@ -56,8 +61,9 @@ pub(crate) use snapshot::{Before, RestoreError, WrittenDown};
 pub(crate) use views::{Tally, View};
 
 use crate::metrics;
-use due::DueIndex;
+use due::DueWork;
 use keep_running::keep_running;
+use listing::Listing;
 use registry::Registry;
 use resharding::Drivers;
 use watchtower::Watchtower;
@@ -71,6 +77,29 @@ pub struct Deps {
     pub feed: Arc<dyn ChangeFeed>,
     /// The Redis of the shard streams. Without one, only routing and assignment are served.
     pub plane: Option<Arc<dyn ShardPlane>>,
+    /// What makes it cheap to find groups among many. Without it, all of them are visited again and again.
+    pub indexes: Option<Indexes>,
+}
+
+impl Deps {
+    /// A store that tells its own news, and nothing else.
+    pub fn new(store: Arc<impl GroupStore + ChangeFeed + 'static>) -> Self {
+        Self {
+            store: store.clone(),
+            feed: store,
+            plane: None,
+            indexes: None,
+        }
+    }
+}
+
+/// Indexes in front of the records of groups: they may be lost at any time, and nothing is decided by them.
+#[derive(Clone)]
+pub struct Indexes {
+    /// When each group wants to be looked at.
+    pub due: Arc<dyn Index>,
+    /// All groups, as they are listed.
+    pub groups: Arc<dyn Index>,
 }
 
 /// The engine. Cheap to copy.
@@ -82,7 +111,8 @@ struct Inner {
     settings: Settings,
     watchtower: Watchtower,
     registry: Registry,
-    due: DueIndex,
+    due: DueWork,
+    listing: Listing,
     looks: looks::Looks,
     views: views::Views,
     samples: sampler::Samples,
@@ -129,12 +159,18 @@ impl Engine {
         let ms = |time: Duration| Millis::new(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         let watchtower = Watchtower::new(Arc::clone(&deps.store), &settings);
         let status = loop_status::StatusCell::new(tick::STILL);
+        let indexes = deps.indexes.as_ref();
+        let due = indexes.map(|indexes| Arc::clone(&indexes.due));
+        let due = DueWork::new(Arc::clone(&deps.store), settings, due);
+        let groups = indexes.map(|indexes| Arc::clone(&indexes.groups));
+        let listing = Listing::new(Arc::clone(&deps.store), settings, groups);
         let engine = Self(Arc::new(Inner {
             deps,
             settings,
             watchtower,
             registry: Registry::default(),
-            due: DueIndex::default(),
+            due,
+            listing,
             looks: looks::Looks::new(watching.keep),
             views: views::Views::default(),
             samples: sampler::Samples::new(watching.sampling),
@@ -149,6 +185,7 @@ impl Engine {
             stop: CancellationToken::new(),
         }));
         keep_running(&engine, "the tick", tick::run);
+        keep_running(&engine, "the visits to due groups", tick::visit);
         keep_running(&engine, "the walk over all groups", sweep::run);
         keep_running(&engine, "the sampling of shards", sampler::run);
         keep_running(&engine, "the upkeep of metrics", |engine| async move {

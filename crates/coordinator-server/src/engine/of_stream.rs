@@ -8,16 +8,33 @@ use coordinator_core::names::{GroupId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
-use store::{Lives, PageCursor, Snapshot};
+use store::{GroupStore, Lives, PageCursor, Snapshot, StoreError};
 use tokio::sync::oneshot;
 
 use super::group_task::{Ask, Told};
 use super::{Engine, EngineError};
 
+/// The groups of the directory that are wanted, page by page.
+pub(super) async fn group_ids_where(
+    store: &dyn GroupStore,
+    keep: impl Fn(&GroupId) -> bool + Send,
+) -> Result<BTreeSet<GroupId>, StoreError> {
+    let mut ids = BTreeSet::new();
+    let mut cursor = PageCursor::default();
+    loop {
+        let page = store.groups(&cursor).await?;
+        ids.extend(page.groups.into_iter().filter(&keep));
+        match page.next {
+            Some(next) => cursor = next,
+            None => return Ok(ids),
+        }
+    }
+}
+
 impl Engine {
     /// The names of all groups in the directory, those without a record and those that can't be read included.
     pub(crate) async fn group_ids(&self) -> Result<BTreeSet<GroupId>, EngineError> {
-        self.group_ids_where(|_| true).await
+        Ok(group_ids_where(self.store(), |_| true).await?)
     }
 
     /// The groups of a stream, in the order of their names.
@@ -25,23 +42,7 @@ impl Engine {
         &self,
         stream: &StreamPrefix,
     ) -> Result<BTreeSet<GroupId>, EngineError> {
-        self.group_ids_where(|id| id.stream == *stream).await
-    }
-
-    async fn group_ids_where(
-        &self,
-        keep: impl Fn(&GroupId) -> bool + Send,
-    ) -> Result<BTreeSet<GroupId>, EngineError> {
-        let mut ids = BTreeSet::new();
-        let mut cursor = PageCursor::default();
-        loop {
-            let page = self.store().groups(&cursor).await?;
-            ids.extend(page.groups.into_iter().filter(&keep));
-            match page.next {
-                Some(next) => cursor = next,
-                None => return Ok(ids),
-            }
-        }
+        Ok(group_ids_where(self.store(), |id| id.stream == *stream).await?)
     }
 
     /// What the store has of them now.

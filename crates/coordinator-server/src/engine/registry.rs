@@ -81,11 +81,7 @@ mod tests {
     #[tokio::test]
     async fn no_task_stays_for_names_that_are_no_groups() {
         let store = Arc::new(MemoryStore::new());
-        let deps = Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        };
+        let deps = Deps::new(store);
         let engine = Engine::start(
             deps,
             Settings::default(),
@@ -95,7 +91,7 @@ mod tests {
         for number in 0..50 {
             let name = StreamPrefix::parse(&format!("none-{number}")).expect("a name");
             let group = name.own_group();
-            engine.ask(&group, Ask::Tick).expect("it takes asks");
+            engine.ask(&group, Ask::Tick(None)).expect("it takes asks");
             let version = MetadataVersion::default();
             let watched = engine.wait_for_version(&group, version, Duration::ZERO);
             assert!(matches!(watched.await, Err(EngineError::GroupNotFound)));

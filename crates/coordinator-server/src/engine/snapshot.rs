@@ -114,7 +114,7 @@ impl Engine {
                 let epoch = restored.group_epoch;
                 tracing::warn!(group = %id, ?before, version = %restored.metadata_version, %epoch, "group restored from a snapshot");
                 // It may have deadlines, and a change that is under way.
-                let _ = engine.ask(&id, Ask::Tick);
+                let _ = engine.ask(&id, Ask::Tick(None));
             }
             drop(begun);
             outcome

@@ -26,7 +26,7 @@ pub(super) async fn judge(task: &GroupTask, cached: &Cached, ask: &Ask) -> Optio
                 renews,
             })
         }
-        Ask::Tick => {
+        Ask::Tick(_) => {
             let clock = task.clock(cached.snapshot.now).await.ok()?;
             let step = cached.group.decide(clock, &Input::TickDue).ok()?;
             step.writes.is_empty().then_some(Quiet {

@@ -1,31 +1,40 @@
-//! Visits every group of the directory now and then, so that none is forgotten that another coordinator made or left behind. Paced, so that many
-//! groups do not crowd out the rest.
+//! Looks after groups that another coordinator made, changed or left behind, so that none is forgotten. Where indexes answer, only those are visited that are not
+//! known as they are listed, and all of them now and then; else all of them again and again. Paced, so that many groups do not crowd out the rest.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use coordinator_core::names::GroupId;
+use coordinator_core::numbers::StoreRevision;
+use projection::Limit;
 use store::{PageCursor, StoreError};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::Engine;
 use super::group_task::Ask;
+use super::{Engine, ListingError};
 
 /// The most groups that are visited in a second.
 const GROUPS_PER_SECOND: u32 = 200;
+/// After this time all groups are visited, whatever indexes say: they may have missed something.
+const ALL_AFTER: Duration = Duration::from_secs(600);
 
 /// Runs until the engine is stopped.
 pub(super) async fn run(engine: Engine) {
     let interval = Duration::from_millis(engine.settings().member_lease_ttl().get());
     let mut sweeps = tokio::time::interval(interval);
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut sweep = Sweep {
+        pace: tokio::time::interval(Duration::from_secs(1) / GROUPS_PER_SECOND),
+        all_at: None,
+        engine: engine.clone(),
+    };
     loop {
         tokio::select! {
             _ = sweeps.tick() => {}
             () = engine.stopped() => return,
         }
         tokio::select! {
-            outcome = sweep(&engine) => if let Err(error) = outcome {
+            outcome = sweep.round() => if let Err(error) = outcome {
                 tracing::warn!(%error, "could not walk the directory of groups; trying again");
             },
             () = engine.stopped() => return,
@@ -33,26 +42,102 @@ pub(super) async fn run(engine: Engine) {
     }
 }
 
-async fn sweep(engine: &Engine) -> Result<(), StoreError> {
-    let mut pace = tokio::time::interval(Duration::from_secs(1) / GROUPS_PER_SECOND);
-    let mut cursor = PageCursor::default();
-    let mut unlisted: BTreeSet<GroupId> = engine.0.views.names().into_iter().collect();
-    loop {
-        let page = engine.store().groups(&cursor).await?;
-        for group in page.groups {
-            pace.tick().await;
-            unlisted.remove(&group);
-            let _ = engine.ask(&group, Ask::Tick);
+struct Sweep {
+    engine: Engine,
+    pace: Interval,
+    /// When all groups were last visited.
+    all_at: Option<Instant>,
+}
+
+impl Sweep {
+    async fn round(&mut self) -> Result<(), StoreError> {
+        let begun = Instant::now();
+        let is_recent = |at: Instant| begun.duration_since(at) < ALL_AFTER;
+        let may_skip = self.all_at.is_some_and(is_recent) && self.engine.0.due.is_shared();
+        if may_skip && self.visit_changed().await? {
+            return Ok(());
         }
-        match page.next {
-            Some(next) => cursor = next,
-            None => break,
+        self.visit_all().await?;
+        self.all_at = Some(begun);
+        Ok(())
+    }
+
+    /// Visits the groups that are listed in another version than they were last seen. Says whether the index of groups had the whole list.
+    async fn visit_changed(&mut self) -> Result<bool, StoreError> {
+        let mut seen = self.engine.0.views.revisions();
+        let mut cursor = None;
+        loop {
+            let page = self.engine.list(None, cursor.as_deref(), Limit::MOST).await;
+            let page = match page {
+                Ok(page) => page,
+                Err(ListingError::Store(error)) => return Err(error),
+                // A name that can't be a place can't be listed either.
+                Err(ListingError::Cursor) => return Ok(false),
+            };
+            if page.index_age.is_none() {
+                return Ok(false);
+            }
+            for listed in &page.groups {
+                let before = seen.remove(&listed.id);
+                if before != Some(listed.revision) {
+                    self.visit_listed(&listed.id, before).await?;
+                }
+            }
+            match page.next {
+                Some(next) => cursor = Some(next),
+                None => break,
+            }
+        }
+        self.visit_unlisted(seen).await;
+        Ok(true)
+    }
+
+    /// Visits a group that is not known as it is listed. One that is gone is listed no longer.
+    async fn visit_listed(
+        &mut self,
+        group: &GroupId,
+        before: Option<StoreRevision>,
+    ) -> Result<(), StoreError> {
+        self.pace.tick().await;
+        if before.is_none() {
+            match self.engine.store().load(group, None).await {
+                Ok(None) => {
+                    let now = self.engine.0.watchtower.estimated_now();
+                    self.engine.unlist(group, now.unwrap_or_default());
+                    return Ok(());
+                }
+                Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let _ = self.engine.ask(group, Ask::Tick(None));
+        Ok(())
+    }
+
+    async fn visit_all(&mut self) -> Result<(), StoreError> {
+        let mut cursor = PageCursor::default();
+        let mut unlisted = self.engine.0.views.revisions();
+        loop {
+            let page = self.engine.store().groups(&cursor).await?;
+            for group in page.groups {
+                self.pace.tick().await;
+                unlisted.remove(&group);
+                let _ = self.engine.ask(&group, Ask::Tick(None));
+            }
+            match page.next {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        self.visit_unlisted(unlisted).await;
+        Ok(())
+    }
+
+    /// What another coordinator deleted is shown no longer than until then.
+    async fn visit_unlisted(&mut self, unlisted: BTreeMap<GroupId, StoreRevision>) {
+        for group in unlisted.into_keys() {
+            self.pace.tick().await;
+            let _ = self.engine.ask(&group, Ask::Tick(None));
         }
     }
-    // What another coordinator deleted is shown no longer than that.
-    for group in unlisted {
-        pace.tick().await;
-        let _ = engine.ask(&group, Ask::Tick);
-    }
-    Ok(())
 }

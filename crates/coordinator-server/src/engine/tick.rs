@@ -23,14 +23,28 @@ pub(super) async fn run(engine: Engine) {
     }
 }
 
+/// Visits the groups that are due, and tells the indexes what comes of it, until the engine is stopped.
+pub(super) async fn visit(engine: Engine) {
+    let visits = async {
+        loop {
+            let visit = engine.0.due.next_visit().await;
+            // The task notes the next due time once it has looked; a failure to ask means that the engine ends.
+            let _ = engine.ask(&visit.group.clone(), Ask::Tick(Some(visit)));
+        }
+    };
+    tokio::select! {
+        () = visits => {}
+        () = engine.0.due.tell_index() => {}
+        () = engine.0.listing.tell_index() => {}
+        () = engine.stopped() => {}
+    }
+}
+
 async fn tick(engine: &Engine) {
     let started = Instant::now();
     match engine.0.watchtower.refresh().await {
         Ok(coordination) => {
-            for group in engine.0.due.take_due(coordination.now) {
-                // The task notes the next due time once it has looked; a failure to ask means that the engine ends.
-                let _ = engine.ask(&group, Ask::Tick);
-            }
+            engine.0.due.want_due(coordination.now).await;
             engine.0.status.note_tick(coordination.now);
         }
         Err(error) => engine.0.status.note_failure(&error),

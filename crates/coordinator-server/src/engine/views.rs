@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::state::GroupState;
 use coordinator_core::time::Timestamp;
@@ -38,9 +39,15 @@ pub(crate) struct View {
     pub(crate) tally: Tally,
 }
 
+struct Seen {
+    record: Arc<GroupRecord>,
+    revision: StoreRevision,
+    state: GroupState,
+}
+
 #[derive(Default)]
 struct Entry {
-    seen: Option<(Arc<GroupRecord>, GroupState)>,
+    seen: Option<Seen>,
     renewed: BTreeMap<MemberId, Timestamp>,
     tally: Tally,
 }
@@ -54,11 +61,12 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// A group was seen. One that is half created is nobody's business yet.
+    /// A group was seen, in this revision of its record. One that is half created is nobody's business yet.
     pub(super) fn show(
         &self,
         group: &GroupId,
         record: &Arc<GroupRecord>,
+        revision: StoreRevision,
         state: impl FnOnce() -> GroupState,
     ) {
         if record.provisioning == Provisioning::Pending {
@@ -67,15 +75,19 @@ impl Views {
         let mut entries = self.lock();
         let entry = entries.entry(group.clone()).or_default();
         let seen = entry.seen.as_ref();
-        if seen.is_some_and(|(seen, _)| Arc::ptr_eq(seen, record)) {
+        if seen.is_some_and(|seen| Arc::ptr_eq(&seen.record, record)) {
             return;
         }
         let state = state();
-        let is_news = seen.is_none_or(|(seen, before)| {
-            seen.metadata_version != record.metadata_version || *before != state
+        let is_news = seen.is_none_or(|seen| {
+            seen.record.metadata_version != record.metadata_version || seen.state != state
         });
         entry.renewed.clear();
-        entry.seen = Some((Arc::clone(record), state));
+        entry.seen = Some(Seen {
+            record: Arc::clone(record),
+            revision,
+            state,
+        });
         if is_news {
             self.events.note(news(record, Some(state)));
         }
@@ -85,8 +97,8 @@ impl Views {
     pub(super) fn forget(&self, group: &GroupId) {
         let mut entries = self.lock();
         let entry = entries.remove(group);
-        if let Some((record, _)) = entry.and_then(|entry| entry.seen) {
-            self.events.note(news(&record, None));
+        if let Some(seen) = entry.and_then(|entry| entry.seen) {
+            self.events.note(news(&seen.record, None));
         }
     }
 
@@ -127,9 +139,9 @@ impl Views {
     /// Everything, in the order of names.
     pub(super) fn all(&self) -> Vec<View> {
         let view = |entry: &Entry| {
-            let (record, _) = entry.seen.as_ref()?;
+            let seen = entry.seen.as_ref()?;
             Some(View {
-                record: Arc::clone(record),
+                record: Arc::clone(&seen.record),
                 renewed: entry.renewed.clone(),
                 tally: entry.tally.clone(),
             })
@@ -137,16 +149,21 @@ impl Views {
         self.lock().values().filter_map(view).collect()
     }
 
-    /// The names of all groups that are shown.
-    pub(super) fn names(&self) -> Vec<GroupId> {
-        self.lock().keys().cloned().collect()
+    /// All groups that are shown, and in which revision of their records they were seen.
+    pub(super) fn revisions(&self) -> BTreeMap<GroupId, StoreRevision> {
+        let entries = self.lock();
+        let seen = entries.iter().filter_map(|(id, entry)| {
+            let seen = entry.seen.as_ref()?;
+            Some((id.clone(), seen.revision))
+        });
+        seen.collect()
     }
 
     /// Every group as news, and the number of the last event that it is as new as.
     pub(super) fn present(&self) -> (u64, Vec<GroupNews>) {
         let entries = self.lock();
         let seen = entries.values().filter_map(|entry| entry.seen.as_ref());
-        let present = seen.map(|(record, state)| news(record, Some(*state)));
+        let present = seen.map(|seen| news(&seen.record, Some(seen.state)));
         (self.events.last(), present.collect())
     }
 

@@ -31,11 +31,7 @@ const ROLES: [Role; 4] = [Role::Read, Role::Write, Role::Member, Role::Admin];
 /// An app with a user for each role, named like it, and `secret` as the password of all.
 fn app(authenticate_members: bool) -> App {
     let store = Arc::new(MemoryStore::new());
-    let deps = Deps {
-        store: store.clone(),
-        feed: store,
-        plane: None,
-    };
+    let deps = Deps::new(store);
     let mut config = ServerConfig::new("test");
     config.authenticate_members = authenticate_members;
     config.change_rate = None;

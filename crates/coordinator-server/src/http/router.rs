@@ -13,8 +13,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::audit as auditing;
 use super::routes::{
-    admin, audit, auth, events, grafana, groups, members, migrations, monitoring, probes, shards,
-    streams,
+    admin, audit, auth, events, grafana, groups, listing, members, migrations, monitoring, probes,
+    shards, streams,
 };
 use super::{ApiError, App, access, reference};
 use crate::metrics;
@@ -120,7 +120,7 @@ pub(super) fn router(app: &App) -> Routes {
         .route("/monitoring/compatibility", get(monitoring::compatibility))
         .route("/monitoring/audit", get(audit::list))
         .route("/monitoring/events", get(events::listen))
-        .route("/monitoring/groups", get(monitoring::groups))
+        .route("/monitoring/groups", get(listing::groups))
         .route("/monitoring/grafana/groups", get(grafana::groups))
         .route("/monitoring/grafana/members", get(grafana::members))
         .route("/monitoring/grafana/shards", get(grafana::shards))

@@ -89,11 +89,7 @@ pub fn config() -> ServerConfig {
 
 pub fn memory() -> Deps {
     let store = Arc::new(MemoryStore::new());
-    Deps {
-        store: store.clone(),
-        feed: store,
-        plane: None,
-    }
+    Deps::new(store)
 }
 
 impl Server {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use coordinator_server::{Deps, ServerConfig};
+use coordinator_server::{Deps, Indexes, ServerConfig};
 use redis::aio::MultiplexedConnection;
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
 use testkit::RedisServer;
@@ -14,11 +14,14 @@ use super::Server;
 pub async fn deps(url: &str) -> Deps {
     let store = RedisStore::connect(RedisConfig::new([url])).await.unwrap();
     let plane = RedisPlane::connect(RedisConfig::new([url])).await.unwrap();
-    let store = Arc::new(store);
+    let indexes = Indexes {
+        due: store.index("due").unwrap(),
+        groups: store.index("groups").unwrap(),
+    };
     Deps {
-        store: store.clone(),
-        feed: store,
         plane: Some(Arc::new(plane)),
+        indexes: Some(indexes),
+        ..Deps::new(Arc::new(store))
     }
 }
 

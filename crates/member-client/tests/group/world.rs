@@ -140,11 +140,7 @@ impl World {
     /// Coordinators that share a store, and a stream whose shards have groups.
     pub(crate) async fn new(servers: usize) -> Self {
         let store = Arc::new(MemoryStore::new());
-        let deps = Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        };
+        let deps = Deps::new(store);
         let mut world = Self {
             redis: RedisServer::builder().start().unwrap(),
             servers: Vec::new(),

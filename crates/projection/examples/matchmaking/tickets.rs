@@ -26,15 +26,10 @@ const TABLE: &str = r#"
 const ENQUEUE: &str =
     "INSERT INTO tickets (id, playlist, queued_at, player) VALUES ($1, $2, $3, $4)";
 
-const HEAD: &str = "
-    SELECT id, playlist, queued_at, player, version FROM tickets
-    WHERE playlist = $1 AND match_id IS NULL AND queued_at <= $2
-    ORDER BY queued_at, id LIMIT $3";
-
 const PAGE: &str = "
     SELECT id, playlist, queued_at, player, version FROM tickets
-    WHERE playlist = $1 AND match_id IS NULL AND (queued_at, id) > ($2, $3)
-    ORDER BY queued_at, id LIMIT $4";
+    WHERE playlist = $1 AND match_id IS NULL AND (queued_at, id) > ($2, $3) AND queued_at <= $4
+    ORDER BY queued_at, id LIMIT $5";
 
 /// Pairs up those of the tickets that are still open, in one statement. Tickets that another worker has in its hands are left out.
 const CLAIM: &str = "
@@ -174,6 +169,25 @@ impl Tickets {
         Ok(claimed.collect())
     }
 
+    /// The open tickets of a playlist behind a place, the longest waiting first.
+    async fn open(
+        &self,
+        playlist: &Namespace,
+        after: Option<&Position>,
+        upper: Option<Order>,
+        limit: usize,
+    ) -> Result<Vec<Ticket>, SourceError> {
+        let order = after.map_or(i64::MIN, |after| after.order.get());
+        let id = after.map_or("", |after| after.id.as_str());
+        let upper = upper.map_or(i64::MAX, Order::get);
+        let limit = i64::try_from(limit)?;
+        let rows = self
+            .0
+            .query(PAGE, &[&playlist.as_str(), &order, &id, &upper, &limit])
+            .await?;
+        Ok(rows.iter().map(Ticket::of).collect())
+    }
+
     /// Which of these tickets are matched already, with their versions.
     pub(crate) async fn closed(&self, ids: &BTreeSet<&str>) -> Result<Vec<(String, i64)>, Error> {
         let ids: Vec<&str> = ids.iter().copied().collect();
@@ -184,14 +198,9 @@ impl Tickets {
 
 #[async_trait]
 impl Source<Ticket> for Tickets {
-    async fn head(&self, namespace: &Namespace, range: Range) -> Result<Vec<Ticket>, SourceError> {
-        let upper = range.upper.map_or(i64::MAX, Order::get);
-        let limit = i64::try_from(range.limit.get())?;
-        let rows = self
-            .0
-            .query(HEAD, &[&namespace.as_str(), &upper, &limit])
-            .await?;
-        Ok(rows.iter().map(Ticket::of).collect())
+    async fn head(&self, namespace: &Namespace, range: &Range) -> Result<Vec<Ticket>, SourceError> {
+        let (after, limit) = (range.after.as_ref(), range.limit.get());
+        self.open(namespace, after, range.upper, limit).await
     }
 
     async fn page(
@@ -200,13 +209,6 @@ impl Source<Ticket> for Tickets {
         after: Option<&Position>,
         count: usize,
     ) -> Result<Vec<Ticket>, SourceError> {
-        let order = after.map_or(i64::MIN, |after| after.order.get());
-        let id = after.map_or("", |after| after.id.as_str());
-        let count = i64::try_from(count)?;
-        let rows = self
-            .0
-            .query(PAGE, &[&namespace.as_str(), &order, &id, &count])
-            .await?;
-        Ok(rows.iter().map(Ticket::of).collect())
+        self.open(namespace, after, None, count).await
     }
 }

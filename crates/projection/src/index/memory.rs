@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -158,15 +159,19 @@ impl fmt::Debug for MemoryIndex {
 
 #[async_trait]
 impl Index for MemoryIndex {
-    async fn read(&self, namespace: &Namespace, range: Range) -> Result<Answer, IndexError> {
+    async fn read(&self, namespace: &Namespace, range: &Range) -> Result<Answer, IndexError> {
         let spaces = self.spaces();
         let space = spaces.get(namespace).ok_or(IndexError::Unbuilt)?;
         let (epoch, at) = space.built.ok_or(IndexError::Unbuilt)?;
         if space.content.sorted.is_empty() {
             return Err(IndexError::Empty);
         }
-        let wanted = |place: &&Position| range.upper.is_none_or(|upper| place.order <= upper);
-        let places = space.content.sorted.iter().take_while(wanted);
+        let from = match &range.after {
+            Some(after) => Bound::Excluded(after),
+            None => Bound::Unbounded,
+        };
+        let behind = space.content.sorted.range((from, Bound::Unbounded));
+        let places = behind.take_while(|place| range.has(place));
         let entries = places.take(range.limit.get()).map(|place| {
             let entry = space.content.entries.get(&place.id);
             entry

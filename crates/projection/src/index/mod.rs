@@ -53,7 +53,7 @@ pub trait Index: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`IndexError`]: the source is to be asked.
-    async fn read(&self, namespace: &Namespace, range: Range) -> Result<Answer, IndexError>;
+    async fn read(&self, namespace: &Namespace, range: &Range) -> Result<Answer, IndexError>;
 
     /// Writes an entry to its namespace, and to the rebuild under way if there is one.
     ///

@@ -102,11 +102,22 @@ impl Position {
     }
 }
 
-/// Which entries of a namespace are asked for: the first ones, and of these perhaps only those up to an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which entries of a namespace are asked for: the first ones, perhaps only those behind a place, and only those up to an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     /// At most so many.
     pub limit: super::Limit,
+    /// Only those behind this place, whether or not an entry stands there. `None`: from the beginning.
+    pub after: Option<Position>,
     /// Only those whose order is at most this. `None`: all.
     pub upper: Option<Order>,
+}
+
+impl Range {
+    /// Whether an entry that stands there is in the range, the limit aside.
+    #[must_use]
+    pub fn has(&self, place: &Position) -> bool {
+        let is_behind = self.after.as_ref().is_none_or(|after| place > after);
+        is_behind && self.upper.is_none_or(|upper| place.order <= upper)
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-const LONGEST_NAME: usize = 128;
-const LONGEST_ID: usize = 512;
+const LONGEST_NAME: usize = 512;
+const LONGEST_ID: usize = 1024;
 
 /// What a value may not be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -93,15 +93,15 @@ macro_rules! name {
 }
 
 name! {
-    /// Which projection: keeps the keys of several projections in one Redis apart. At most 128 bytes.
+    /// Which projection: keeps the keys of several projections in one Redis apart. At most 512 bytes.
     ProjectionName, "projection name", LONGEST_NAME
 }
 name! {
-    /// A part of the projection that is read, rebuilt and repaired alone. At most 128 bytes.
+    /// A part of the projection that is read, rebuilt and repaired alone. At most 512 bytes.
     Namespace, "namespace", LONGEST_NAME
 }
 name! {
-    /// What an entry is called within its namespace. At most 512 bytes. Ids are ordered by their bytes.
+    /// What an entry is called within its namespace. At most 1024 bytes. Ids are ordered by their bytes.
     EntryId, "entry id", LONGEST_ID
 }
 
@@ -133,8 +133,8 @@ mod tests {
             "the namespace must not be empty"
         );
         assert_eq!(
-            EntryId::new("x".repeat(513)).unwrap_err().to_string(),
-            "the entry id has 513 bytes; at most 512 are possible"
+            EntryId::new("x".repeat(1025)).unwrap_err().to_string(),
+            "the entry id has 1025 bytes; at most 1024 are possible"
         );
         assert!(ProjectionName::new("a\nb").is_err());
         assert_eq!(Namespace::new("ranked").unwrap().as_str(), "ranked");

@@ -21,7 +21,9 @@ use standing::Standing;
 
 use crate::index::{Answer, Applied, Index, IndexError};
 use crate::metrics::{Counters, Metrics};
-use crate::model::{Entry, EntryId, Epoch, Limit, Namespace, Order, Projected, Range, Version};
+use crate::model::{
+    Entry, EntryId, Epoch, Limit, Namespace, Order, Position, Projected, Range, Version,
+};
 use crate::source::Source;
 
 /// Who gave an answer.
@@ -100,7 +102,32 @@ impl<T: Projected> Projection<T> {
         namespace: &Namespace,
         limit: Limit,
     ) -> Result<Snapshot<T>, SnapshotError> {
-        self.range(namespace, Range { limit, upper: None }).await
+        let range = Range {
+            limit,
+            after: None,
+            upper: None,
+        };
+        self.range(namespace, &range).await
+    }
+
+    /// The next entries of a namespace behind a place, whether or not an entry stands there any more: the next page of a list. That there is
+    /// none is an answer, unless the index holds nothing at all.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Self::snapshot).
+    pub async fn snapshot_after(
+        &self,
+        namespace: &Namespace,
+        limit: Limit,
+        after: Position,
+    ) -> Result<Snapshot<T>, SnapshotError> {
+        let range = Range {
+            limit,
+            after: Some(after),
+            upper: None,
+        };
+        self.range(namespace, &range).await
     }
 
     /// The first entries of a namespace among those whose order is at most `upper`, such as what is due by now. If there is none while the
@@ -115,14 +142,23 @@ impl<T: Projected> Projection<T> {
         limit: Limit,
         upper: Order,
     ) -> Result<Snapshot<T>, SnapshotError> {
-        let upper = Some(upper);
-        self.range(namespace, Range { limit, upper }).await
+        let range = Range {
+            limit,
+            after: None,
+            upper: Some(upper),
+        };
+        self.range(namespace, &range).await
     }
 
-    async fn range(
+    /// The entries of a namespace in a range: what the other questions are made of.
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Self::snapshot).
+    pub async fn range(
         &self,
         namespace: &Namespace,
-        range: Range,
+        range: &Range,
     ) -> Result<Snapshot<T>, SnapshotError> {
         let shared = &self.shared;
         let reason = match shared.ask_index(namespace, range).await {
@@ -248,7 +284,7 @@ impl<T: Projected> Shared<T> {
     async fn ask_index(
         &self,
         namespace: &Namespace,
-        range: Range,
+        range: &Range,
     ) -> Result<Snapshot<T>, FallbackReason> {
         let index = self.index.as_ref().ok_or(FallbackReason::NoIndex)?;
         if self.standing.is_doubtful(namespace) {

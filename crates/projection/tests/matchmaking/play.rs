@@ -32,7 +32,7 @@ struct Timed {
 
 #[async_trait]
 impl Source<Ticket> for Timed {
-    async fn head(&self, namespace: &Namespace, range: Range) -> Result<Vec<Ticket>, SourceError> {
+    async fn head(&self, namespace: &Namespace, range: &Range) -> Result<Vec<Ticket>, SourceError> {
         let begun = Instant::now();
         let answer = self.tickets.head(namespace, range).await;
         let mut slowest = self.slowest.lock().unwrap();

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use projection::{
-    Entry, FallbackReason, IndexError, Limit, Order, Projection, RebuildError, ServedBy,
+    Entry, FallbackReason, IndexError, Limit, Order, Position, Projected, Projection, Range,
+    RebuildError, ServedBy,
 };
 use testkit::wait_until;
 
@@ -17,6 +18,7 @@ on_each_index![
     point_1_namespaces_are_apart,
     point_2_the_first_by_order_and_the_bytes_of_the_id,
     point_2_what_is_ahead_in_another_namespace_makes_no_answer_short,
+    point_2_the_next_page_begins_behind_a_place_also_if_nothing_stands_there_any_more,
     point_3_one_entry_from_elsewhere_refuses_the_whole_page,
     point_3_a_rebuild_refuses_what_belongs_elsewhere_and_changes_nothing,
     point_3_readers_see_the_old_or_the_new_and_no_mix,
@@ -75,6 +77,56 @@ async fn point_2_what_is_ahead_in_another_namespace_makes_no_answer_short(world:
     let snapshot = first(&world.projection(calm()), "ranked", 64).await;
     assert_eq!(snapshot.served_by, ServedBy::Index);
     assert_eq!(snapshot.items, world.rows.all("ranked")[..64]);
+}
+
+/// Pages of every size put together are the whole list, whatever order the places have, and also while entries go.
+async fn point_2_the_next_page_begins_behind_a_place_also_if_nothing_stands_there_any_more(
+    world: World,
+) {
+    let names = ["é", "z", "Z", "a", "ab", "b", "zz", "\u{10ffff}"];
+    let orders = [-7, 0, 0, 3, 3, 3, 9];
+    let items = orders
+        .iter()
+        .flat_map(|order| names.map(|name| item("a", &format!("{name}{order}"), *order, 1)));
+    world.rows.fill(items);
+    world.rebuild("a").await;
+    let projection = world.projection(calm());
+    let all = world.rows.all("a");
+    let next = async |after: &Item, limit| {
+        let (limit, after) = (Limit::new(limit).unwrap(), Position::of(after));
+        let page = projection.snapshot_after(&space("a"), limit, after).await;
+        let page = page.unwrap();
+        assert_eq!(page.served_by, ServedBy::Index);
+        page.items
+    };
+    for (index, place) in all.iter().enumerate() {
+        for limit in [1, 3, 1000] {
+            let end = all.len().min(index + 1 + limit);
+            assert_eq!(next(place, limit).await, all[index + 1..end]);
+        }
+    }
+    for (name, order) in [("", -8), ("zza", 0), ("a ", 3), ("0", 4), ("é9", 9)] {
+        let place = item("a", &format!("{name}!"), order, 1);
+        let behind = |item: &&Item| Position::of(*item) > Position::of(&place);
+        let wanted: Vec<Item> = all.iter().filter(behind).take(2).cloned().collect();
+        assert_eq!(next(&place, 2).await, wanted, "{place:?}");
+    }
+    world.remove("a", "Z3", 1).await;
+    let (gone, at) = (item("a", "Z3", 3, 1), |item: &Item| item.id == "Z3");
+    let index = all.iter().position(at).unwrap();
+    assert_eq!(next(&gone, 1).await, all[index + 1..=index + 1]);
+    let up_to = Range {
+        limit: Limit::MOST,
+        after: Some(Position::of(&gone)),
+        upper: Some(gone.order()),
+    };
+    let within = projection.range(&space("a"), &up_to).await.unwrap();
+    let of_order = |item: &&Item| item.order == 3;
+    let rest: Vec<Item> = all[index + 1..].iter().filter(of_order).cloned().collect();
+    assert_eq!((within.items, within.served_by), (rest, ServedBy::Index));
+    let asked = world.rows.heads_asked();
+    assert_eq!(next(all.last().unwrap(), 5).await, []);
+    assert_eq!(world.rows.heads_asked(), asked, "the end is an answer");
 }
 
 async fn point_3_one_entry_from_elsewhere_refuses_the_whole_page(world: World) {
@@ -346,7 +398,7 @@ async fn a_rebuild_that_is_old_is_followed_by_the_next(world: World) {
     wait_until(PATIENCE, || projection.metrics().rebuilds == 1)
         .await
         .unwrap();
-    let answer = world.index.read(&space("a"), all()).await.unwrap();
+    let answer = world.index.read(&space("a"), &all()).await.unwrap();
     assert_eq!(answer.entries[1].id, id("y"));
     assert_eq!(answer.entries[1].version, version(1));
 }

@@ -230,7 +230,8 @@ async fn point_2_a_snapshot_of_64_costs_the_same_among_100_and_among_1_000_000()
         let wanted: Vec<Item> = (0..64).map(|number| thin(name, number)).collect();
         assert_eq!(snapshot.items, wanted);
         let (name, limit) = (space(name), Limit::new(64).unwrap());
-        let answer = world.index.read(&name, Range { limit, ..all() });
+        let range = Range { limit, ..all() };
+        let answer = world.index.read(&name, &range);
         let entries = answer.await.unwrap().entries;
         let bytes: Vec<_> = entries
             .into_iter()

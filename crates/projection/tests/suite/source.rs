@@ -144,14 +144,17 @@ impl Rows {
 
 #[async_trait]
 impl Source<Item> for Rows {
-    async fn head(&self, namespace: &Namespace, range: Range) -> Result<Vec<Item>, SourceError> {
+    async fn head(&self, namespace: &Namespace, range: &Range) -> Result<Vec<Item>, SourceError> {
         let begun = std::time::Instant::now();
-        self.heads.lock().unwrap().push((namespace.clone(), range));
+        self.heads
+            .lock()
+            .unwrap()
+            .push((namespace.clone(), range.clone()));
         self.wait().await;
         if self.fails.load(Ordering::SeqCst) {
             return Err("the table is locked".into());
         }
-        let within = |row: &Item| range.upper.is_none_or(|upper| row.order() <= upper);
+        let within = |row: &Item| range.has(&Position::of(row));
         let rows = self.some(namespace.as_str(), within, range.limit.get());
         let mut slowest = self.slowest.lock().unwrap();
         *slowest = begun.elapsed().max(*slowest);

@@ -38,6 +38,7 @@ pub(crate) fn calm() -> Settings {
 pub(crate) fn all() -> Range {
     Range {
         limit: Limit::MOST,
+        after: None,
         upper: None,
     }
 }
@@ -130,7 +131,7 @@ impl World {
     }
 
     pub(crate) async fn read(&self, name: &str) -> Result<Answer, IndexError> {
-        self.index.read(&space(name), all()).await
+        self.index.read(&space(name), &all()).await
     }
 
     /// Ids and versions of all that the index holds of a namespace; nothing if it holds nothing.

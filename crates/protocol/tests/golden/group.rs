@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{Group, GroupChanged, GroupList, GroupProvisioning, GroupState};
+use protocol::{Group, GroupChanged, GroupList, GroupProvisioning, GroupState, ListedFrom};
 
 use crate::case::{Case, exact, lenient};
 use crate::stream;
@@ -23,6 +23,9 @@ pub(crate) fn cases() -> Vec<Case> {
             "group-list.full",
             GroupList {
                 groups: vec![full(), minimal()],
+                next_cursor: Some("orders{orders".to_owned()),
+                served_by: Some(ListedFrom::Index),
+                index_age_ms: Some(4_200),
             },
         ),
         exact("group-changed.minimal", changed(None)),

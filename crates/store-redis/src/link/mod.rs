@@ -3,5 +3,7 @@
 mod connector;
 mod redis_link;
 mod server;
+mod shared_link;
 
 pub(crate) use connector::{Connector, Failure};
+pub(crate) use shared_link::SharedLink;

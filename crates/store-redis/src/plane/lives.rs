@@ -5,15 +5,15 @@ use coordinator_core::numbers::{ShardIndex, StreamGeneration};
 use store::{Life, PlaneError};
 use stream_lifecycle::{Generation, Handle, LifecycleError};
 
-use super::link::PlaneLink;
 use super::{RedisPlane, failure, shard_key};
+use crate::link::SharedLink;
 
 /// What a shard is just now.
 pub(super) enum Present {
     /// It never had a life.
     Never,
     /// Its stream is there.
-    Alive(Handle<PlaneLink>),
+    Alive(Handle<SharedLink>),
     /// Its last life is over.
     Over(Generation),
 }

@@ -2,7 +2,6 @@
 
 mod failure;
 mod groups;
-mod link;
 mod lives;
 mod look;
 mod messages;
@@ -26,11 +25,10 @@ use store::{
 };
 use stream_lifecycle::{Base, ShardRef};
 
-use self::link::PlaneLink;
 use crate::classify::is_full;
 use crate::config::{ConfigError, RedisConfig};
 use crate::connect::{ConnectError, tolerate_absence};
-use crate::link::Connector;
+use crate::link::{Connector, SharedLink};
 use crate::script::{self, Script};
 
 /// How many shards are worked on at once.
@@ -113,9 +111,9 @@ impl RedisPlane {
         &self,
         stream: &StreamPrefix,
         shard: ShardIndex,
-    ) -> Result<ShardRef<PlaneLink>, PlaneError> {
+    ) -> Result<ShardRef<SharedLink>, PlaneError> {
         let base = Base::of_shard(stream.as_str(), shard.get()).map_err(failure::invalid)?;
-        Ok(ShardRef::new(PlaneLink(Arc::clone(&self.redis)), base))
+        Ok(ShardRef::new(SharedLink(Arc::clone(&self.redis)), base))
     }
 
     /// Does something with each shard, several at once, and gives what came of each, in order.

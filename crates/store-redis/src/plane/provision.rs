@@ -9,9 +9,9 @@ use stream_lifecycle::{
     ShardAdmin, ShardConsumer, ShardInspect,
 };
 
-use super::link::PlaneLink;
 use super::lives::Present;
 use super::{NAMED, RedisPlane, StreamProvisioning, failure, groups, shard_key};
+use crate::link::SharedLink;
 
 /// By whom the coordinator's streams are made, as their lifecycles say.
 const OWNER: &str = "redis-stream-coordinator";
@@ -107,7 +107,7 @@ impl RedisPlane {
         shard: ShardIndex,
         names: &[GroupName],
         seen: Option<Life>,
-    ) -> Result<Result<Handle<PlaneLink>, LifecycleError>, PlaneError> {
+    ) -> Result<Result<Handle<SharedLink>, LifecycleError>, PlaneError> {
         let next = seen.map_or(1, |life| life.generation.get() + 1);
         let shard_ref = self.shard(&order.stream, shard)?;
         let creation = new_life(order, shard, next, names)?;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use store::{Life, PlaneError, Provision, Retire, Retirement};
 use stream_lifecycle::{Draining, Handle, LifecycleError, ShardAdmin};
 
-use super::link::PlaneLink;
 use super::lives::Present;
 use super::{RedisPlane, failure, groups, shard_key};
+use crate::link::SharedLink;
 
 impl RedisPlane {
     pub(super) async fn take_away(&self, order: &Retire) -> Result<Retirement, PlaneError> {
@@ -44,7 +44,7 @@ impl RedisPlane {
     async fn destroy(
         &self,
         order: &Retire,
-        handle: &Handle<PlaneLink>,
+        handle: &Handle<SharedLink>,
     ) -> Result<Retirement, PlaneError> {
         let proof = match order.proof {
             DrainProof::Lag => stream_lifecycle::DrainProof::Lag,

@@ -5,6 +5,7 @@ mod calls;
 mod change;
 mod directory;
 mod groups;
+mod index;
 mod open;
 mod progress;
 mod read;
@@ -13,4 +14,5 @@ mod replace;
 mod rights;
 mod watch;
 
+pub use index::IndexNameError;
 pub use open::RedisStore;

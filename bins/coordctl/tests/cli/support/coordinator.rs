@@ -131,12 +131,7 @@ fn config(lease_ms: u64) -> ServerConfig {
 }
 
 fn memory(store: MemoryStore) -> Deps {
-    let store = Arc::new(store);
-    Deps {
-        store: store.clone(),
-        feed: store,
-        plane: None,
-    }
+    Deps::new(Arc::new(store))
 }
 
 async fn on(redis: &RedisServer) -> Deps {
@@ -144,9 +139,8 @@ async fn on(redis: &RedisServer) -> Deps {
     let store = Arc::new(RedisStore::connect(config()).await.unwrap());
     let plane = RedisPlane::connect(config()).await.unwrap();
     Deps {
-        store: store.clone(),
-        feed: store,
         plane: Some(Arc::new(plane)),
+        ..Deps::new(store)
     }
 }
 

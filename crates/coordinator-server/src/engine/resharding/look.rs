@@ -28,7 +28,7 @@ impl GroupTask {
             step.is_ok_and(|step| step.writes.is_empty())
         });
         if !is_quiet {
-            let brought_up = change::change(self, vec![Ask::Tick]).await;
+            let brought_up = change::change(self, vec![Ask::Tick(None)]).await;
             brought_up.map_err(|(_, error)| error)?;
             self.load().await?;
         }

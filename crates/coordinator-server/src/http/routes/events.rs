@@ -195,11 +195,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_may_not_read_any_more_is_let_go_within_the_time_of_a_keep_alive() {
         let store = Arc::new(MemoryStore::new());
-        let deps = Deps {
-            store: store.clone(),
-            feed: store,
-            plane: None,
-        };
+        let deps = Deps::new(store);
         let config = ServerConfig::new("test");
         let users = config.users.clone();
         users.replace(vec![reader("READ")]).unwrap();

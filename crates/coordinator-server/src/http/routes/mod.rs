@@ -6,6 +6,7 @@ pub(super) mod auth;
 pub(super) mod events;
 pub(super) mod grafana;
 pub(super) mod groups;
+pub(super) mod listing;
 pub(super) mod members;
 pub(super) mod migrations;
 pub(super) mod monitoring;

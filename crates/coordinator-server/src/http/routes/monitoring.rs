@@ -5,7 +5,7 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use protocol::{
-    Assignments, Compatibility, Consumption, GroupList, Health, HealthStatus, MemberList, Session,
+    Assignments, Compatibility, Consumption, Health, HealthStatus, MemberList, Session,
 };
 
 use crate::convert;
@@ -62,16 +62,6 @@ pub(in crate::http) async fn session(Reader(principal): Reader) -> Json<Session>
 
 pub(in crate::http) async fn compatibility(_: Reader) -> Json<Compatibility> {
     Json(Compatibility::current())
-}
-
-pub(in crate::http) async fn groups(
-    State(app): State<App>,
-    _: Reader,
-) -> Result<Json<GroupList>, ApiError> {
-    let groups = app.engine().groups().await?;
-    Ok(Json(GroupList {
-        groups: groups.iter().map(convert::group).collect(),
-    }))
 }
 
 pub(in crate::http) async fn members(

@@ -119,13 +119,21 @@ fn milliseconds(duration: Duration) -> String {
 
 #[async_trait]
 impl<C: ConnectionLink> Index for RedisIndex<C> {
-    async fn read(&self, namespace: &Namespace, range: Range) -> Result<Answer, IndexError> {
+    async fn read(&self, namespace: &Namespace, range: &Range) -> Result<Answer, IndexError> {
         let upper = range
             .upper
             .map_or_else(|| "+inf".to_owned(), |upper| upper.to_string());
         let limit = range.limit.to_string();
         let keys = self.keys(namespace).three();
-        let arguments = [upper.as_bytes(), limit.as_bytes()];
+        let after = range.after.as_ref();
+        let order = after.map_or_else(String::new, |after| after.order.to_string());
+        let id = after.map_or("", |after| after.id.as_str());
+        let arguments = [
+            upper.as_bytes(),
+            limit.as_bytes(),
+            order.as_bytes(),
+            id.as_bytes(),
+        ];
         let reply = self.run(&scripts::READ, &keys, &arguments).await?;
         reply.accept()?.answer(namespace)
     }

@@ -1,7 +1,8 @@
 //! What operators look at.
 
 use protocol::{
-    Assignments, Compatibility, Consumption, Group, GroupList, Health, MemberList, Session,
+    Assignments, Compatibility, Consumption, Group, GroupList, GroupsQuery, Health, MemberList,
+    Session,
 };
 
 use super::super::operation::{Described, get};
@@ -40,7 +41,9 @@ pub(super) fn operations() -> Vec<Described> {
             "List all groups",
         )
         .tagged("Monitoring")
-        .answers::<GroupList>(200, "The groups, sorted.", example!("group-list.full"))
+        .about("All in one answer, or page by page with `limit` and `cursor`.")
+        .query::<GroupsQuery>()
+        .answers::<GroupList>(200, "The groups.", example!("group-list.full"))
         .refuses(&STORE),
         get(
             "/coord/v1/monitoring/streams/{stream}/groups/{group}",

@@ -1,22 +1,20 @@
-//! The plane's connection, as the lifecycle of shards wants it. It repeats nothing by itself.
+//! The shared connection, as the lifecycle of shards and the indexes want it. It repeats nothing by itself.
 
 use std::sync::Arc;
 
+use projection::ConnectionLink;
 use redis::{Cmd, Pipeline, RedisError, RedisResult, Value};
 use store::StoreError;
 use stream_lifecycle::RedisLink;
 
-use crate::link::Connector;
+use super::Connector;
 
 #[derive(Clone)]
-pub(super) struct PlaneLink(pub(super) Arc<Connector>);
+pub(crate) struct SharedLink(pub(crate) Arc<Connector>);
 
-impl RedisLink for PlaneLink {
+impl RedisLink for SharedLink {
     async fn send(&self, command: &Cmd) -> RedisResult<Value> {
-        let (number, mut link) = self.0.link().await.map_err(|error| not_sent(&error))?;
-        let outcome = command.query_async(&mut link).await;
-        self.look_at(number, &outcome).await;
-        outcome
+        self.ask(command).await
     }
 
     async fn send_all(&self, mut commands: Pipeline) -> RedisResult<Vec<Value>> {
@@ -27,7 +25,20 @@ impl RedisLink for PlaneLink {
     }
 }
 
-impl PlaneLink {
+impl ConnectionLink for SharedLink {
+    async fn send(&self, command: &Cmd) -> RedisResult<Value> {
+        self.ask(command).await
+    }
+}
+
+impl SharedLink {
+    async fn ask(&self, command: &Cmd) -> RedisResult<Value> {
+        let (number, mut link) = self.0.link().await.map_err(|error| not_sent(&error))?;
+        let outcome = command.query_async(&mut link).await;
+        self.look_at(number, &outcome).await;
+        outcome
+    }
+
     async fn look_at<T>(&self, number: u64, outcome: &RedisResult<T>) {
         if let Err(error) = outcome {
             self.0.note_error(number, error).await;

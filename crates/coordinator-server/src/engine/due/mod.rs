@@ -1,0 +1,288 @@
+//! Due work: which groups want a tick, so that a tick skips nothing that is due and loads nothing that is not (rule M5). What this coordinator knows itself is
+//! in memory; what others know is in an index that all of them share. What both lack, the sweep finds.
+
+mod entry;
+mod source;
+mod times;
+mod visits;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use coordinator_core::names::GroupId;
+use coordinator_core::settings::Settings;
+use coordinator_core::time::Timestamp;
+use futures_util::future::join_all;
+use projection::{
+    FallbackReason, Index, Limit, Position, Projection, Range, ServedBy, Settings as IndexSettings,
+    Snapshot, SnapshotError,
+};
+use store::GroupStore;
+
+pub(super) use visits::Visit;
+
+use super::entry_id::{entry_id, part, part_of};
+use super::outbox::Outbox;
+pub(super) use entry::version_of;
+use entry::{DueGroup, PARTS, order_of};
+use source::DueSource;
+use times::{DueTimes, Telling};
+use visits::Visits;
+
+/// The groups that wait for something.
+pub(super) struct DueWork {
+    times: Arc<DueTimes>,
+    visits: Arc<Visits>,
+    shared: Option<Shared>,
+}
+
+/// The index that all coordinators share.
+struct Shared {
+    projection: Projection<DueGroup>,
+    outbox: Outbox<Telling>,
+    /// Behind which place each part is read on with the next tick: there was more than was read at once.
+    after: Mutex<Vec<Option<Position>>>,
+    is_well: AtomicBool,
+}
+
+impl DueWork {
+    pub(super) fn new(
+        store: Arc<dyn GroupStore>,
+        settings: Settings,
+        index: Option<Arc<dyn Index>>,
+    ) -> Self {
+        let times = Arc::new(DueTimes::default());
+        let shared = index.map(|index| {
+            let source = DueSource::new(store, settings, Arc::clone(&times));
+            let projection =
+                Projection::shared(Arc::new(source), Some(index), IndexSettings::default());
+            Shared {
+                projection,
+                outbox: Outbox::default(),
+                after: Mutex::new(vec![None; PARTS.into()]),
+                is_well: AtomicBool::new(false),
+            }
+        });
+        Self {
+            times,
+            visits: Visits::new(),
+            shared,
+        }
+    }
+
+    /// A group was looked at, and wants its next tick then; `None` if it waits for nothing.
+    pub(super) fn note(&self, group: &GroupId, due: Option<Timestamp>, seen_at: Timestamp) {
+        let telling = self.times.note(group, due, seen_at);
+        if let (Some(telling), Some(shared)) = (telling, &self.shared) {
+            shared.outbox.put(group.clone(), telling);
+        }
+    }
+
+    /// A group is to be looked at soon, or not: when it wants that is not known.
+    pub(super) fn look_soon(&self, group: &GroupId, soon: Option<Timestamp>) {
+        self.times.look_soon(group, soon);
+    }
+
+    /// Whether the index answers, so that nobody is forgotten between two sweeps but by a lost write.
+    pub(super) fn is_shared(&self) -> bool {
+        let shared = self.shared.as_ref();
+        shared.is_some_and(|shared| shared.is_well.load(Ordering::Relaxed))
+    }
+
+    /// Wants visits to all groups that are due.
+    pub(super) async fn want_due(&self, now: Timestamp) {
+        for group in self.times.take_due(now) {
+            self.visits.want(group);
+        }
+        let Some(shared) = &self.shared else { return };
+        for found in shared.due(now).await {
+            match self.times.compare(&found, now) {
+                Some(telling) => shared.outbox.put(found.group, telling),
+                None => self.visits.want(found.group),
+            }
+        }
+    }
+
+    /// The next visit, as soon as there is room for it.
+    pub(super) async fn next_visit(&self) -> Visit {
+        self.visits.next().await
+    }
+
+    /// Tells the index what is found out, for ever.
+    pub(super) async fn tell_index(&self) {
+        let Some(shared) = &self.shared else {
+            return std::future::pending().await;
+        };
+        loop {
+            let tell = |group, telling| shared.tell(group, telling);
+            shared.outbox.tell(tell).await;
+        }
+    }
+}
+
+impl Shared {
+    /// What is due by the index: of each part a page, and with the next tick the next one.
+    async fn due(&self, now: Timestamp) -> Vec<DueGroup> {
+        let after = std::mem::take(&mut *self.after());
+        let reads = (0..PARTS)
+            .zip(after)
+            .map(|(number, after)| self.read(number, after, now));
+        let mut is_well = true;
+        let mut found = Vec::new();
+        let mut after = Vec::with_capacity(PARTS.into());
+        for read in join_all(reads).await {
+            // Its source never fails; if it did, the sweep would find what is missing.
+            let Ok(read) = read else {
+                is_well = false;
+                after.push(None);
+                continue;
+            };
+            is_well &= matches!(
+                read.served_by,
+                ServedBy::Index | ServedBy::Source(FallbackReason::Empty)
+            );
+            let is_full = read.items.len() == Limit::MOST.get();
+            after.push(read.items.last().filter(|_| is_full).map(Position::of));
+            found.extend(read.items);
+        }
+        *self.after() = after;
+        self.is_well.store(is_well, Ordering::Relaxed);
+        found
+    }
+
+    async fn read(
+        &self,
+        number: u16,
+        after: Option<Position>,
+        now: Timestamp,
+    ) -> Result<Snapshot<DueGroup>, SnapshotError> {
+        let range = Range {
+            limit: Limit::MOST,
+            after,
+            upper: Some(order_of(now)),
+        };
+        self.projection.range(&part(number), &range).await
+    }
+
+    async fn tell(&self, group: GroupId, telling: Telling) {
+        let told = match telling {
+            Telling::Due(due) => self.projection.upsert(&due).await,
+            Telling::Nothing(seen_at) => {
+                let (part, id) = (part_of(&group, PARTS), entry_id(&group));
+                self.projection
+                    .remove(&part, &id, version_of(seen_at))
+                    .await
+            }
+        };
+        if let Err(error) = told {
+            tracing::debug!(%group, %error, "the index of due groups was not told");
+        }
+    }
+
+    fn after(&self) -> MutexGuard<'_, Vec<Option<Position>>> {
+        self.after.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::collections::BTreeMap;
+
+    use coordinator_core::names::{ConsumerGroup, StreamPrefix};
+    use futures_util::FutureExt;
+    use projection::{Entry, MemoryIndex, Projected};
+    use store::MemoryStore;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_ms(1_000_000);
+
+    fn due(stream: &str, number: usize, ms: u64) -> DueGroup {
+        DueGroup {
+            group: GroupId {
+                stream: StreamPrefix::parse(stream).unwrap(),
+                group: ConsumerGroup::parse(&format!("group-{number}")).unwrap(),
+            },
+            due: Timestamp::from_ms(ms),
+            seen_at: Timestamp::from_ms(1),
+        }
+    }
+
+    /// Due work whose index was filled by another coordinator.
+    async fn filled(all: impl Iterator<Item = DueGroup>) -> DueWork {
+        let index = MemoryIndex::new();
+        let mut parts: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
+        for due in all {
+            let part = parts.entry(due.namespace().to_string());
+            part.or_default().push(Entry::of(&due));
+        }
+        for number in 0..PARTS {
+            let mut build = index.begin(&part(number)).await.unwrap();
+            let entries = parts.remove(&number.to_string()).unwrap_or_default();
+            for page in entries.chunks(1_000) {
+                index.load(&mut build, page).await.unwrap();
+            }
+            index.commit(build).await.unwrap();
+        }
+        let store = Arc::new(MemoryStore::new());
+        DueWork::new(store, Settings::default(), Some(Arc::new(index)))
+    }
+
+    #[tokio::test]
+    async fn m5_one_stream_with_10_000_due_groups_delays_no_other() {
+        let crowd = (0..10_000).map(|number| due("crowd", number, 5));
+        let orders = due("orders", 0, NOW.as_ms());
+        let later = due("later", 0, NOW.as_ms() + 1);
+        let work = filled(crowd.chain([orders.clone(), later])).await;
+        work.want_due(NOW).await;
+        let first = [work.next_visit().await, work.next_visit().await];
+        assert!(first.iter().any(|visit| visit.group == orders.group));
+        assert!(work.is_shared());
+    }
+
+    /// What is more than a page is read on with the next tick, and from the beginning after the end.
+    #[tokio::test]
+    async fn m5_nothing_that_is_due_is_skipped_however_much_there_is() {
+        let work = filled((0..40_000).map(|number| due("crowd", number, 5))).await;
+        let mut visited = std::collections::BTreeSet::new();
+        let mut ticks = 0;
+        while visited.len() < 40_000 {
+            ticks += 1;
+            assert!(ticks <= 4, "{} of 40,000 are visited", visited.len());
+            work.want_due(NOW).await;
+            let next = || tokio::task::unconstrained(work.next_visit()).now_or_never();
+            while let Some(visit) = next() {
+                visited.insert(visit.group.clone());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_this_coordinator_knows_better_is_told_to_the_index_and_not_visited() {
+        let orders = due("orders", 0, 5);
+        let work = filled(std::iter::once(orders.clone())).await;
+        let later = NOW.plus(coordinator_core::time::Millis::new(500));
+        work.note(&orders.group, Some(later), Timestamp::from_ms(2));
+        work.want_due(NOW).await;
+        assert!(work.next_visit().now_or_never().is_none());
+        let shared = work.shared.as_ref().unwrap();
+        let mut telling = Box::pin(work.tell_index());
+        assert!((&mut telling).now_or_never().is_none());
+        assert_eq!(shared.due(NOW).await, []);
+        let found = shared.due(later).await;
+        assert_eq!((found.len(), found[0].due), (1, later));
+    }
+
+    #[tokio::test]
+    async fn without_an_index_what_is_known_here_is_visited() {
+        let store = Arc::new(MemoryStore::new());
+        let work = DueWork::new(store, Settings::default(), None);
+        let orders = due("orders", 0, 5).group;
+        work.note(&orders, Some(NOW), Timestamp::from_ms(2));
+        work.want_due(NOW).await;
+        assert_eq!(work.next_visit().await.group, orders);
+        assert!(!work.is_shared());
+    }
+}

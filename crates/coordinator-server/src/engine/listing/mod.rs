@@ -1,0 +1,177 @@
+//! All groups, page by page: from an index where there is one and it answers, else from their records. Nothing is decided by it.
+
+mod entry;
+mod source;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use coordinator_core::Group;
+use coordinator_core::names::{GroupId, StreamPrefix};
+use coordinator_core::numbers::StoreRevision;
+use coordinator_core::settings::Settings;
+use coordinator_core::time::Timestamp;
+use projection::{
+    EntryId, Index, Limit, Position, Projection, Range, ServedBy, Settings as IndexSettings,
+};
+use store::{GroupStore, StoreError};
+
+use entry::ListedGroup;
+use entry::{all_groups, order};
+use source::ListingSource;
+
+use super::Engine;
+use super::due::version_of;
+use super::entry_id::{before, entry_id};
+use super::outbox::Outbox;
+
+/// For how long a listing waits for what the index is yet to be told.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The listing of all groups.
+pub(super) struct Listing {
+    projection: Projection<ListedGroup>,
+    outbox: Outbox<Telling>,
+    has_index: bool,
+}
+
+/// What the index is to be told of a group.
+enum Telling {
+    Shown(Box<ListedGroup>),
+    Gone(Timestamp),
+}
+
+/// A part of the listing.
+#[derive(Clone, Debug)]
+pub(crate) struct ListingPage {
+    /// The groups, in the order of their ids.
+    pub(crate) groups: Vec<ListedGroup>,
+    /// Where the next page begins; none at the end.
+    pub(crate) next: Option<String>,
+    /// How long ago the index was built from the records, single changes since then included; none where the records themselves were read.
+    pub(crate) index_age: Option<Duration>,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListingError {
+    #[error("this is no cursor of a listing")]
+    Cursor,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Listing {
+    pub(super) fn new(
+        store: Arc<dyn GroupStore>,
+        settings: Settings,
+        index: Option<Arc<dyn Index>>,
+    ) -> Self {
+        let source = Arc::new(ListingSource::new(store, settings));
+        let has_index = index.is_some();
+        Self {
+            projection: Projection::shared(source, index, IndexSettings::default()),
+            outbox: Outbox::default(),
+            has_index,
+        }
+    }
+
+    /// A page of the groups of one stream, or of all.
+    pub(super) async fn page(
+        &self,
+        stream: Option<&StreamPrefix>,
+        cursor: Option<&str>,
+        limit: Limit,
+    ) -> Result<ListingPage, ListingError> {
+        // What this coordinator changed itself is in it, unless the index is slow.
+        let _ = tokio::time::timeout(PATIENCE, self.outbox.emptied()).await;
+        let begin = stream.map(before);
+        let cursor = cursor.map(EntryId::new).transpose();
+        let cursor = cursor.map_err(|_| ListingError::Cursor)?;
+        let after = cursor.max(begin).map(|id| Position { order: order(), id });
+        let range = Range {
+            limit,
+            after,
+            upper: None,
+        };
+        let read = self.projection.range(&all_groups(), &range).await;
+        let read = read.map_err(|error| of_source(error.source))?;
+        let is_full = read.items.len() == limit.get();
+        let is_of_stream = |group: &ListedGroup| stream.is_none_or(|it| group.id.stream == *it);
+        let is_past = !read.items.last().is_none_or(is_of_stream);
+        let last = read.items.last().filter(|_| is_full && !is_past);
+        let next = last.map(|last| entry_id(&last.id).to_string());
+        let mut groups = read.items;
+        groups.retain(is_of_stream);
+        Ok(ListingPage {
+            groups,
+            next,
+            index_age: (read.served_by == ServedBy::Index).then_some(read.age),
+        })
+    }
+
+    /// A group was changed by this coordinator. The index is told behind the answer.
+    pub(super) fn changed(&self, group: &Group, revision: StoreRevision, at: Timestamp) {
+        if self.has_index {
+            let listed = ListedGroup::of(group, revision, at);
+            let id = listed.id.clone();
+            self.outbox.put(id, Telling::Shown(Box::new(listed)));
+        }
+    }
+
+    /// A group is gone. The index is told behind the answer.
+    pub(super) fn removed(&self, group: &GroupId, at: Timestamp) {
+        if self.has_index {
+            self.outbox.put(group.clone(), Telling::Gone(at));
+        }
+    }
+
+    /// Tells the index what has changed, for ever.
+    pub(super) async fn tell_index(&self) {
+        loop {
+            let tell = |group, telling| self.tell(group, telling);
+            self.outbox.tell(tell).await;
+        }
+    }
+
+    async fn tell(&self, group: GroupId, telling: Telling) {
+        let told = match telling {
+            Telling::Shown(listed) => self.projection.upsert(&listed).await,
+            Telling::Gone(at) => {
+                let id = entry_id(&group);
+                let version = version_of(at);
+                self.projection.remove(&all_groups(), &id, version).await
+            }
+        };
+        if let Err(error) = told {
+            tracing::debug!(%group, %error, "the index of groups was not told");
+        }
+    }
+}
+
+fn of_source(error: projection::SourceError) -> ListingError {
+    match error.downcast::<StoreError>() {
+        Ok(error) => ListingError::Store(*error),
+        Err(error) => ListingError::Store(StoreError::Unavailable {
+            reason: error.to_string(),
+            source: None,
+        }),
+    }
+}
+
+impl Engine {
+    /// A page of all groups, or of those of a stream.
+    pub(crate) async fn list(
+        &self,
+        stream: Option<&StreamPrefix>,
+        cursor: Option<&str>,
+        limit: Limit,
+    ) -> Result<ListingPage, ListingError> {
+        self.0.listing.page(stream, cursor, limit).await
+    }
+
+    /// A group is gone, and is to be listed no longer.
+    pub(super) fn unlist(&self, group: &GroupId, at: Timestamp) {
+        self.0.listing.removed(group, at);
+    }
+}

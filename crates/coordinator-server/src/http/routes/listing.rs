@@ -1,0 +1,72 @@
+//! The list of all groups, whole or page by page.
+
+use axum::Json;
+use axum::extract::State;
+use coordinator_core::names::StreamPrefix;
+use projection::Limit;
+use protocol::{GROUPS_LIMIT_MAX, GroupList, GroupsQuery, ListedFrom};
+
+use crate::convert;
+use crate::engine::{EngineError, ListingError, ListingPage};
+use crate::http::access::Reader;
+use crate::http::path::Values;
+use crate::http::{ApiError, App};
+
+pub(in crate::http) async fn groups(
+    State(app): State<App>,
+    _: Reader,
+    Values(query): Values<GroupsQuery>,
+) -> Result<Json<GroupList>, ApiError> {
+    let stream = query.stream_prefix.as_deref().filter(|it| !it.is_empty());
+    let stream = stream.map(convert::stream_prefix).transpose()?;
+    let cursor = query.cursor.as_deref().filter(|it| !it.is_empty());
+    let page = match query.limit {
+        Some(limit) => {
+            let limit = Limit::new(limit as usize).map_err(|_| {
+                ApiError::invalid(format!(
+                    "limit must be 1 to {GROUPS_LIMIT_MAX}, not {limit}"
+                ))
+            })?;
+            app.engine().list(stream.as_ref(), cursor, limit).await?
+        }
+        None => whole(&app, stream.as_ref(), cursor).await?,
+    };
+    let groups = page.groups.into_iter().map(|listed| listed.shown);
+    let in_state = |group: &protocol::Group| query.state.is_none_or(|state| group.state == state);
+    let age = page.index_age.map(|age| age.as_millis());
+    Ok(Json(GroupList {
+        groups: groups.filter(in_state).collect(),
+        next_cursor: page.next,
+        served_by: Some(match age {
+            Some(_) => ListedFrom::Index,
+            None => ListedFrom::Records,
+        }),
+        index_age_ms: age.map(|age| u64::try_from(age).unwrap_or(u64::MAX)),
+    }))
+}
+
+/// All pages in one, as clients want it that know of no pages. It is as old as its oldest.
+async fn whole(
+    app: &App,
+    stream: Option<&StreamPrefix>,
+    cursor: Option<&str>,
+) -> Result<ListingPage, ListingError> {
+    let mut all = app.engine().list(stream, cursor, Limit::MOST).await?;
+    while let Some(next) = all.next.take() {
+        let page = app.engine().list(stream, Some(&next), Limit::MOST).await?;
+        all.groups.extend(page.groups);
+        all.index_age = all.index_age.zip(page.index_age).map(|(a, b)| a.max(b));
+        all.next = page.next;
+    }
+    all.groups.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(all)
+}
+
+impl From<ListingError> for ApiError {
+    fn from(error: ListingError) -> Self {
+        match error {
+            ListingError::Cursor => Self::invalid(format!("cursor: {error}")),
+            ListingError::Store(error) => EngineError::from(error).into(),
+        }
+    }
+}

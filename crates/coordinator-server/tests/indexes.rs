@@ -1,0 +1,243 @@
+//! Due work and listings through indexes on a real Redis: what they make cheap, and what happens when they are lost (rule M5).
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use coordinator_server::Deps;
+use protocol::{GroupList, GroupState, ListedFrom};
+use redis::aio::MultiplexedConnection;
+use store::MemoryStore;
+use support::redis::{ask, command_counts, deps, start};
+use support::{Server, config, heartbeat};
+use testkit::wait_until_async;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn keys(connection: &mut MultiplexedConnection, pattern: &str) -> Vec<String> {
+    ask(connection, &["KEYS", pattern]).await
+}
+
+async fn forget(connection: &mut MultiplexedConnection, pattern: &str) {
+    for key in keys(connection, pattern).await {
+        ask::<i64>(connection, &["DEL", &key]).await;
+    }
+}
+
+async fn list(server: &Server, query: &str) -> GroupList {
+    let path = format!("/coord/v1/monitoring/groups{query}");
+    let request = server.request("GET", &path);
+    let answer = request.basic_auth("admin", Some("admin")).send().await;
+    let answer = answer.unwrap();
+    assert_eq!(answer.status(), 200, "{path}");
+    answer.json().await.unwrap()
+}
+
+fn names(list: &GroupList) -> Vec<(&str, &str)> {
+    let groups = list.groups.iter();
+    groups
+        .map(|group| (&*group.stream_prefix, &*group.consumer_group))
+        .collect()
+}
+
+async fn until_indexed(server: &Server) {
+    let indexed = || async { list(server, "").await.served_by == Some(ListedFrom::Index) };
+    wait_until_async(PATIENCE, indexed).await.unwrap();
+}
+
+async fn is_empty(server: &Server) -> bool {
+    let group = server.client.group("orders", "orders").await.unwrap();
+    group.state == GroupState::Empty
+}
+
+/// The directory says nothing, so that no sweep finds the group: the index alone does.
+#[tokio::test]
+async fn m5_a_coordinator_that_begins_finds_in_the_index_what_another_one_left_behind() {
+    let (redis, mut first) = start(config()).await;
+    first.create("orders", 2).await;
+    first.beat("orders", &heartbeat("a", 0, 0)).await;
+    let mut connection = redis.connection().await.unwrap();
+    let due = "{pj:due@redis-stream%3Acoord:*}:z";
+    let is_told =
+        async |connection: &mut MultiplexedConnection| !keys(connection, due).await.is_empty();
+    let deadline = Instant::now() + PATIENCE;
+    while !is_told(&mut connection).await {
+        assert!(Instant::now() < deadline);
+        tokio::task::yield_now().await;
+    }
+    first.terminate();
+    first.ended().await;
+    forget(&mut connection, "redis-stream:coord:directory:*").await;
+    let second = Server::with(deps(&redis.url()).await, config()).await;
+    let expired = wait_until_async(PATIENCE, || is_empty(&second));
+    expired.await.unwrap();
+}
+
+/// Both indexes are lost while nobody is there: the directory has everything.
+#[tokio::test]
+async fn m5_with_the_indexes_lost_expiry_still_happens() {
+    let (redis, mut first) = start(config()).await;
+    first.create("orders", 2).await;
+    first.beat("orders", &heartbeat("a", 0, 0)).await;
+    first.terminate();
+    first.ended().await;
+    let mut connection = redis.connection().await.unwrap();
+    forget(&mut connection, "{pj:*").await;
+    let second = Server::with(deps(&redis.url()).await, config()).await;
+    let expired = wait_until_async(PATIENCE, || is_empty(&second));
+    expired.await.unwrap();
+    until_indexed(&second).await;
+}
+
+#[tokio::test]
+async fn a_listing_is_served_by_the_index_and_by_the_records_when_that_is_lost() {
+    let (redis, server) = start(config()).await;
+    for stream in ["b", "a:b", "a"] {
+        server.create(stream, 1).await;
+    }
+    until_indexed(&server).await;
+    let all = [("a", "a"), ("a:b", "a:b"), ("b", "b")];
+    let indexed = list(&server, "").await;
+    assert_eq!(names(&indexed), all);
+    assert!(indexed.index_age_ms.is_some());
+    // What this coordinator changes is listed at once.
+    server.create("c", 1).await;
+    let with_c = list(&server, "").await;
+    assert_eq!(names(&with_c)[3], ("c", "c"));
+    assert_eq!(with_c.served_by, Some(ListedFrom::Index));
+    let deletion = protocol::DeleteGroupRequest {
+        requested_by: "test".to_owned(),
+        reason: "over".to_owned(),
+        force: false,
+    };
+    server
+        .client
+        .delete_group("c", "c", &deletion)
+        .await
+        .unwrap();
+    assert_eq!(names(&list(&server, "").await), all);
+    let mut connection = redis.connection().await.unwrap();
+    forget(&mut connection, "{pj:groups*").await;
+    let recorded = list(&server, "").await;
+    assert_eq!(names(&recorded), all);
+    assert_eq!(recorded.served_by, Some(ListedFrom::Records));
+    assert_eq!(recorded.index_age_ms, None);
+    until_indexed(&server).await;
+    assert_eq!(names(&list(&server, "").await), all);
+}
+
+async fn pages(server: &Server) {
+    for number in 0..7 {
+        server.create(&format!("orders-{number}"), 1).await;
+    }
+    server.beat("orders", &heartbeat("a", 0, 0)).await;
+    let mut found = Vec::new();
+    let mut query = "?limit=3".to_owned();
+    let mut sizes = Vec::new();
+    loop {
+        let page = list(server, &query).await;
+        sizes.push(page.groups.len());
+        found.extend(page.groups);
+        let Some(next) = page.next_cursor else { break };
+        query = format!("?limit=3&cursor={}", next.replace('{', "%7B"));
+    }
+    assert_eq!(sizes, [3, 3, 2]);
+    found.sort_by(|a, b| a.stream_prefix.cmp(&b.stream_prefix));
+    assert_eq!(found, list(server, "").await.groups);
+    let one = list(server, "?streamPrefix=orders&limit=1").await;
+    assert_eq!(names(&one), [("orders", "orders")]);
+    let rest = one.next_cursor.map(|next| next.replace('{', "%7B"));
+    if let Some(rest) = rest {
+        let query = format!("?streamPrefix=orders&limit=1&cursor={rest}");
+        assert_eq!(names(&list(server, &query).await), []);
+    }
+    let stable = list(server, "?state=EMPTY").await;
+    assert_eq!(stable.groups.len(), 7);
+    assert_eq!(names(&list(server, "?streamPrefix=none").await), []);
+    for wrong in [
+        "?limit=0",
+        "?limit=1001",
+        "?limit=x",
+        "?state=WELL",
+        "?streamPrefix=a%7B",
+    ] {
+        let path = format!("/coord/v1/monitoring/groups{wrong}");
+        let request = server.request("GET", &path);
+        let answer = request.basic_auth("admin", Some("admin")).send().await;
+        assert_eq!(answer.unwrap().status(), 400, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_listing_has_pages_that_are_the_whole_list_with_an_index() {
+    let (_redis, server) = start(config()).await;
+    server.create("orders", 1).await;
+    until_indexed(&server).await;
+    pages(&server).await;
+    until_indexed(&server).await;
+}
+
+#[tokio::test]
+async fn a_listing_has_pages_that_are_the_whole_list_without_one() {
+    let server = Server::with(Deps::new(Arc::new(MemoryStore::new())), config()).await;
+    server.create("orders", 1).await;
+    pages(&server).await;
+    assert_eq!(list(&server, "").await.served_by, Some(ListedFrom::Records));
+}
+
+/// What one coordinator changes, another one shows: it visits what is listed in another version than it has seen.
+#[tokio::test]
+async fn what_another_coordinator_changed_is_seen_without_a_visit_to_all_groups() {
+    let (redis, first) = start(config()).await;
+    let second = Server::with(deps(&redis.url()).await, config()).await;
+    first.create("orders", 2).await;
+    until_indexed(&second).await;
+    // Its other groups are visited no more.
+    first.beat("orders", &heartbeat("a", 0, 0)).await;
+    let line = "redis_stream_coord_members{stream_prefix=\"orders\",consumer_group=\"orders\"} 1";
+    let shows = || async {
+        let metrics = second.client.metrics().await.unwrap();
+        metrics.lines().any(|shown| shown == line)
+    };
+    let beating = async {
+        loop {
+            first.beat("orders", &heartbeat("a", 0, 0)).await;
+            // waits: as a member does between two heartbeats
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::select! {
+        seen = wait_until_async(PATIENCE, shows) => seen.unwrap(),
+        () = beating => {}
+    }
+}
+
+/// Case P14: groups that wait for nothing are not looked at, however many they are.
+#[tokio::test]
+async fn p14_the_tick_asks_no_more_with_many_idle_groups_than_with_few() {
+    let (redis, server) = start(config()).await;
+    let mut connection = redis.connection().await.unwrap();
+    let mut counts = Vec::new();
+    for total in [5, 100] {
+        for number in counts.len() * 5..total {
+            server.create(&format!("idle-{number}"), 1).await;
+        }
+        until_indexed(&server).await;
+        // waits: for the task of each group to have looked once, then for as long as is counted
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let before = command_counts(&mut connection).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let after = command_counts(&mut connection).await;
+        let loads = |counts: &std::collections::BTreeMap<String, u64>| {
+            counts.get("hget").copied().unwrap_or_default()
+        };
+        counts.push(loads(&after) - loads(&before));
+    }
+    let (few, many) = (counts[0], counts[1]);
+    assert!(
+        many < few + few / 2 + 50,
+        "{few} loads with 5 groups, {many} with 100"
+    );
+}
