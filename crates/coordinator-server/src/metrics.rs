@@ -198,6 +198,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn upkeep_is_done_again_and_again_until_it_is_stopped() {
         let done = AtomicU32::new(0);
+        // waits: the clock is the test's
         let stopped = tokio::time::sleep(UPKEEP * 7 / 2);
         every(UPKEEP, stopped, || {
             done.fetch_add(1, Ordering::SeqCst);
