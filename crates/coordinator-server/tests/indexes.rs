@@ -225,9 +225,10 @@ async fn p14_the_tick_asks_no_more_with_many_idle_groups_than_with_few() {
             server.create(&format!("idle-{number}"), 1).await;
         }
         until_indexed(&server).await;
-        // waits: for the task of each group to have looked once, then for as long as is counted
+        // waits: for the task of each group to have looked once
         tokio::time::sleep(Duration::from_secs(2)).await;
         let before = command_counts(&mut connection).await;
+        // waits: for as long as is counted
         tokio::time::sleep(Duration::from_secs(2)).await;
         let after = command_counts(&mut connection).await;
         let loads = |counts: &std::collections::BTreeMap<String, u64>| {

@@ -17,19 +17,34 @@ pub enum Fault {
     ReadOnly,
     /// It has reached its memory limit.
     Full,
-    /// The user may not do some of the commands.
+    /// The user may not do some of the commands that write.
     Denied,
+    /// The user may not do some of those that read streams and lists.
+    Unread,
+    /// The Redis of the streams alone is not there.
+    StreamsGone,
 }
 
 impl Fault {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Hung,
         Self::Gone,
         Self::Loading,
         Self::ReadOnly,
         Self::Full,
         Self::Denied,
+        Self::Unread,
+        Self::StreamsGone,
     ];
+
+    /// Whether no change can take place.
+    pub const fn stops_changes(self) -> bool {
+        !matches!(self, Self::Unread | Self::StreamsGone)
+    }
+
+    const fn is_of_a_user(self) -> bool {
+        matches!(self, Self::Denied | Self::Unread)
+    }
 
     /// How the page calls it.
     pub const fn column(self) -> &'static str {
@@ -40,6 +55,8 @@ impl Fault {
             Self::ReadOnly => "`READONLY`",
             Self::Full => "full (`OOM`)",
             Self::Denied => "`HSET` and `SET` denied",
+            Self::Unread => "`XINFO`, `XREVRANGE` and `LRANGE` denied",
+            Self::StreamsGone => "`--streams` gone",
         }
     }
 }
@@ -47,6 +64,8 @@ impl Fault {
 /// A Redis that can be brought into each of them.
 pub struct Redis {
     server: Option<RedisServer>,
+    /// Another one for the streams.
+    streams: Option<RedisServer>,
     loading: Option<JoinHandle<RedisServer>>,
 }
 
@@ -57,11 +76,13 @@ impl Redis {
             builder = builder.setting("key-load-delay", "300");
         }
         let server = builder.start().unwrap();
+        let has_streams = fault == Fault::StreamsGone;
         let mut redis = Self {
             server: Some(server),
+            streams: has_streams.then(|| RedisServer::builder().append_only().start().unwrap()),
             loading: None,
         };
-        if fault == Fault::Denied {
+        if fault.is_of_a_user() {
             let user = [
                 "ACL",
                 "SETUSER",
@@ -82,10 +103,16 @@ impl Redis {
 
     /// As the coordinator goes there.
     pub fn url(&self, fault: Fault) -> String {
-        if fault != Fault::Denied {
+        if !fault.is_of_a_user() {
             return self.server().url();
         }
         format!("redis://coordinator:secret@{}/", self.server().address())
+    }
+
+    /// Where the coordinator finds the streams.
+    pub fn streams_url(&self, fault: Fault) -> String {
+        let streams = self.streams.as_ref();
+        streams.map_or_else(|| self.url(fault), RedisServer::url)
     }
 
     pub fn server(&self) -> &RedisServer {
@@ -111,6 +138,12 @@ impl Redis {
                 self.say(&["ACL", "SETUSER", "coordinator", "-hset", "-set"])
                     .await
             }
+            Fault::Unread => {
+                let rights = ["-xinfo", "-xrevrange", "-lrange"];
+                self.say(&[&["ACL", "SETUSER", "coordinator"], &rights[..]].concat())
+                    .await
+            }
+            Fault::StreamsGone => self.streams.as_mut().unwrap().kill(),
         }
     }
 
@@ -133,6 +166,15 @@ impl Redis {
             Fault::Denied => {
                 self.say(&["ACL", "SETUSER", "coordinator", "+hset", "+set"])
                     .await
+            }
+            Fault::Unread => self.say(&["ACL", "SETUSER", "coordinator", "+@all"]).await,
+            Fault::StreamsGone => {
+                let mut streams = self.streams.take().unwrap();
+                let restarting = tokio::task::spawn_blocking(move || {
+                    streams.restart().unwrap();
+                    streams
+                });
+                self.streams = Some(restarting.await.unwrap());
             }
         }
     }

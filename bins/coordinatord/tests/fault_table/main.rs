@@ -16,7 +16,8 @@ use scene::Scene;
 async fn compare(fault: Fault) {
     let mut scene = Scene::new(fault).await;
     scene.begin().await;
-    let answers = requests::ask_all(&scene.daemon.address, &scene.steady).await;
+    let answers =
+        requests::ask_all(&scene.daemon.address, &scene.steady, fault.stops_changes()).await;
     scene.end().await;
     scene.assert_nobody_lost_anything().await;
     page::assert_says(fault.column(), &answers);
@@ -50,6 +51,16 @@ async fn m6_c09_a_redis_that_is_full() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn m6_c11_a_redis_whose_user_lacks_a_command() {
     compare(Fault::Denied).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn m6_c04_c11_a_redis_whose_user_may_not_read_streams() {
+    compare(Fault::Unread).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn m6_c04_a_redis_of_streams_that_is_gone() {
+    compare(Fault::StreamsGone).await;
 }
 
 #[test]

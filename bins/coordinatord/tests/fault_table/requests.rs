@@ -43,18 +43,29 @@ fn joining() -> Value {
 /// Stands for the body of a member that has nothing new to say.
 const STEADY: &str = "heartbeat of a member with nothing new";
 
+const LOG_IN: &str = "log-in";
+/// An answer without an end.
+const EVENTS: &str = "events";
+
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
     ("liveness", "GET", "/healthz", nothing),
     ("readiness", "GET", "/readyz", nothing),
     ("metrics", "GET", "/metrics", nothing),
     ("health", "GET", "/coord/v1/monitoring/health", nothing),
-    ("log-in", "POST", "/coord/v1/auth/login", log_in),
+    (LOG_IN, "POST", "/coord/v1/auth/login", log_in),
     ("session, compatibility", "GET", "/coord/v1/monitoring/session", nothing),
     ("list of groups", "GET", "/coord/v1/monitoring/groups", nothing),
     ("group, members, assignments, changes", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/members", nothing),
     ("offsets", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/offsets", nothing),
     ("messages", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/shards/0/messages", nothing),
+    ("one change", "GET", "/coord/v1/streams/moving/groups/moving/migrations/{change}", nothing),
+    ("what members report", "GET", "/coord/v1/monitoring/streams/orders/groups/orders/consumption", nothing),
+    ("audit", "GET", "/coord/v1/monitoring/audit", nothing),
+    (EVENTS, "GET", "/coord/v1/monitoring/events", nothing),
+    ("rows for dashboards", "GET", "/coord/v1/monitoring/grafana/groups", nothing),
+    ("rows of records for dashboards", "GET", "/coord/v1/monitoring/grafana/messages?streamPrefix=orders&limit=1", nothing),
+    ("choices for dashboards", "GET", "/coord/v1/monitoring/grafana/options/streams", nothing),
     ("routing", "GET", "/coord/v1/streams/orders/groups/orders/producer-routing", nothing),
     (STEADY, "POST", "/coord/v1/streams/orders/groups/orders/members/a/heartbeat", nothing),
     ("heartbeat that joins", "POST", "/coord/v1/streams/orders/groups/orders/members/late/heartbeat", joining),
@@ -82,10 +93,21 @@ pub struct Steady {
     pub snapshot: String,
 }
 
-/// Asks one of each kind, all at the same time, and gives what the table says of each.
-pub async fn ask_all(address: &str, steady: &Steady) -> Vec<(&'static str, String)> {
+/// What the table says of a request that is not asked: it would do what it is for.
+const NOT_ASKED: &str = "–";
+
+/// Asks one of each kind, all at the same time, and gives what the table says of each. Changes are asked for only where none can take place.
+pub async fn ask_all(
+    address: &str,
+    steady: &Steady,
+    with_changes: bool,
+) -> Vec<(&'static str, String)> {
     let http = reqwest::Client::builder().build().unwrap();
     let asked = KINDS.iter().map(async |(name, method, path, body)| {
+        let is_change = *method != "GET" && *name != STEADY && *name != LOG_IN;
+        if is_change && !with_changes {
+            return (*name, NOT_ASKED.to_owned());
+        }
         let path = path.replace("{change}", &steady.change);
         let request = http
             .request(method.parse().unwrap(), format!("http://{address}{path}"))
@@ -98,7 +120,10 @@ pub async fn ask_all(address: &str, steady: &Steady) -> Vec<(&'static str, Strin
         };
         let started = Instant::now();
         let answer = request.send().await.unwrap();
-        let cell = cell(answer).await;
+        let cell = match *name {
+            EVENTS => answer.status().as_u16().to_string(),
+            _ => cell(answer).await,
+        };
         let took = started.elapsed();
         eprintln!("{name}: {cell} in {took:?}");
         assert!(took < BOUND, "{name}: {took:?}");
@@ -122,7 +147,7 @@ async fn cell(answer: Response) -> String {
     } else if body.get("coordinatorId").is_some() {
         let status = body["status"].as_str().unwrap();
         cell = format!("{cell} `{status}`");
-    } else if let Some(shards) = body["shards"].as_array()
+    } else if let Some(shards) = body["shards"].as_array().or(body.as_array())
         && shards
             .iter()
             .any(|shard| shard.get("problem").is_some_and(|it| !it.is_null()))

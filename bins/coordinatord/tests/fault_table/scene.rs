@@ -34,6 +34,8 @@ impl Scene {
         let daemon = Daemon::start(&[
             "--store",
             &redis.url(fault),
+            "--streams",
+            &redis.streams_url(fault),
             "--heartbeat-interval",
             "200ms",
             "--member-lease-ttl",
@@ -144,7 +146,9 @@ impl Scene {
         let keys: Vec<String> = command.arg("*").query_async(&mut connection).await.unwrap();
         let passes = |key: &String| {
             let is_passing = key.ends_with(":mutex") || key.contains(":directory:");
-            !is_passing && !key.starts_with("filler-")
+            // Indexes are made and lost as it comes.
+            let is_index = key.starts_with("{pj:");
+            !is_passing && !is_index && !key.starts_with("filler-")
         };
         keys.into_iter().filter(passes).collect()
     }

@@ -75,6 +75,8 @@ impl Engine {
 
     async fn create_begun(&self, creation: &Creation) -> Result<Arc<GroupRecord>, EngineError> {
         let recorded = self.record_creation(creation).await?;
+        // What can't be read just now is listed by the next sweep.
+        let _ = self.relist(&creation.group).await;
         let Some(plane) = &self.0.deps.plane else {
             return Ok(Arc::new(recorded.record));
         };
@@ -263,8 +265,7 @@ impl Engine {
             Err(error) => Err(CommitError::Store(error)),
         };
         if removed.is_ok() {
-            let now = self.0.watchtower.estimated_now();
-            self.unlist(&recorded.record.id, now.unwrap_or_default());
+            self.unlist(&recorded.record.id);
         }
         if let Err(error) = removed {
             tracing::warn!(group = %recorded.record.id, %error, "a refused creation stays recorded; delete the group to remove it");

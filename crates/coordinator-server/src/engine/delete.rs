@@ -38,7 +38,6 @@ impl GroupTask {
             let (Some(begun), Some(cached)) = (begun, &self.cached) else {
                 return Err(EngineError::GroupNotFound);
             };
-            let begun_at = begun.now;
             let clock = match self.clock(begun.now).await {
                 Ok(clock) => clock,
                 Err(error) => {
@@ -71,7 +70,7 @@ impl GroupTask {
                     let record = Arc::clone(&cached.snapshot.record);
                     self.forget();
                     self.hub.correct(MetadataVersion::default());
-                    self.engine.unlist(&self.id, begun_at);
+                    self.engine.unlist(&self.id);
                     return Ok(record);
                 }
                 Err(CommitError::Store(error)) => {

@@ -60,7 +60,7 @@ impl Engine {
         let readiness = deps.store.check_ready().await?;
         let mut concerns = concerns(Place::Groups, readiness, deps.store.eviction());
         if let Some(plane) = &deps.plane {
-            let readiness = plane.check_ready().await?;
+            let readiness = plane.check_ready().await.map_err(EngineError::Unread)?;
             concerns.extend(self::concerns(Place::Streams, readiness, plane.eviction()));
         }
         Ok(concerns)

@@ -108,8 +108,6 @@ pub(super) struct GroupTask {
     known_epoch: GroupEpoch,
     /// When the store last had an older record than this coordinator knows of (rule C8).
     went_back_at: Option<Timestamp>,
-    /// In which version the group was last listed by this coordinator.
-    listed: Option<Stamp>,
     /// Since when members do not have what they should.
     unsettled_since: Option<Instant>,
 }
@@ -131,7 +129,6 @@ pub(super) async fn run(
         latest: None,
         known_epoch: GroupEpoch::default(),
         went_back_at: None,
-        listed: None,
         unsettled_since: None,
     };
     let mut batch = Vec::new();
@@ -188,7 +185,6 @@ impl GroupTask {
 
     /// Shows the group to whoever only looks. After a failure it stays as it was last seen.
     fn show(&mut self, failed: bool) {
-        self.list();
         match &self.cached {
             Some(cached) => {
                 let views = &self.engine.0.views;
@@ -204,21 +200,6 @@ impl GroupTask {
             }
             None if !failed => self.engine.0.views.forget(&self.id),
             None => {}
-        }
-    }
-
-    /// Lists the group as it is now, if that is news.
-    fn list(&mut self) {
-        let Some(cached) = &self.cached else { return };
-        let stamp = &cached.snapshot.stamp;
-        if self.listed.as_ref() != Some(stamp) {
-            self.listed = Some(stamp.clone());
-            let at = self.engine.0.watchtower.estimated_now();
-            let at = at.unwrap_or(cached.snapshot.now);
-            self.engine
-                .0
-                .listing
-                .changed(&cached.group, stamp.revision, at);
         }
     }
 
@@ -337,8 +318,10 @@ impl GroupTask {
     pub(super) fn keep(&mut self, snapshot: Snapshot, group: Group) {
         self.note_stamp(Some(&snapshot));
         self.known_epoch = group.known_epoch();
+        let (engine, revision) = (&self.engine.0, snapshot.stamp.revision);
+        let at = engine.watchtower.estimated_now().unwrap_or(snapshot.now);
+        engine.listing.changed(&group, revision, at);
         self.cached = Some(Cached { snapshot, group });
-        self.list();
     }
 
     /// Rule C8: a record that is older than one that is known to have been committed, or another one of its revision. Where it was doubted since that one

@@ -11,6 +11,7 @@ use store::{PageCursor, StoreError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::group_task::Ask;
+use super::listing::ListedGroup;
 use super::{Engine, ListingError};
 
 /// The most groups that are visited in a second.
@@ -80,7 +81,7 @@ impl Sweep {
             for listed in &page.groups {
                 let before = seen.remove(&listed.id);
                 if before != Some(listed.revision) {
-                    self.visit_listed(&listed.id, before).await?;
+                    self.visit_listed(listed, before).await?;
                 }
             }
             match page.next {
@@ -92,25 +93,17 @@ impl Sweep {
         Ok(true)
     }
 
-    /// Visits a group that is not known as it is listed. One that is gone is listed no longer.
+    /// Visits a group that is not known as it is listed. It is listed anew where the list is behind, or no longer where the group is gone.
     async fn visit_listed(
         &mut self,
-        group: &GroupId,
+        listed: &ListedGroup,
         before: Option<StoreRevision>,
     ) -> Result<(), StoreError> {
         self.pace.tick().await;
-        if before.is_none() {
-            match self.engine.store().load(group, None).await {
-                Ok(None) => {
-                    let now = self.engine.0.watchtower.estimated_now();
-                    self.engine.unlist(group, now.unwrap_or_default());
-                    return Ok(());
-                }
-                Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        if before.is_none_or(|before| before > listed.revision) {
+            self.engine.relist(&listed.id).await?;
         }
-        let _ = self.engine.ask(group, Ask::Tick(None));
+        let _ = self.engine.ask(&listed.id, Ask::Tick(None));
         Ok(())
     }
 

@@ -8,6 +8,7 @@ mod visits;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
@@ -28,6 +29,9 @@ use entry::{DueGroup, PARTS, order_of};
 use source::DueSource;
 use times::{DueTimes, Telling};
 use visits::Visits;
+
+/// For how long the index is waited for: a tick waits as long at most.
+const INDEX: Duration = Duration::from_millis(250);
 
 /// The groups that wait for something.
 pub(super) struct DueWork {
@@ -54,8 +58,8 @@ impl DueWork {
         let times = Arc::new(DueTimes::default());
         let shared = index.map(|index| {
             let source = DueSource::new(store, settings, Arc::clone(&times));
-            let projection =
-                Projection::shared(Arc::new(source), Some(index), IndexSettings::default());
+            let settings = IndexSettings::default().index_timeout(INDEX);
+            let projection = Projection::shared(Arc::new(source), Some(index), settings);
             Shared {
                 projection,
                 outbox: Outbox::default(),

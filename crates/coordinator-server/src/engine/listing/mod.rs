@@ -16,7 +16,7 @@ use projection::{
 };
 use store::{GroupStore, StoreError};
 
-use entry::ListedGroup;
+pub(super) use entry::ListedGroup;
 use entry::{all_groups, order};
 use source::ListingSource;
 
@@ -25,11 +25,14 @@ use super::due::version_of;
 use super::entry_id::{before, entry_id};
 use super::outbox::Outbox;
 
+/// For how long the index is waited for: nothing urgent is asked of it, and what it misses costs a rebuild.
+const INDEX: Duration = Duration::from_millis(500);
 /// For how long a listing waits for what the index is yet to be told.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The listing of all groups.
 pub(super) struct Listing {
+    source: ListingSource,
     projection: Projection<ListedGroup>,
     outbox: Outbox<Telling>,
     has_index: bool,
@@ -67,10 +70,12 @@ impl Listing {
         settings: Settings,
         index: Option<Arc<dyn Index>>,
     ) -> Self {
-        let source = Arc::new(ListingSource::new(store, settings));
+        let source = ListingSource::new(store, settings);
         let has_index = index.is_some();
+        let settings = IndexSettings::default().index_timeout(INDEX);
         Self {
-            projection: Projection::shared(source, index, IndexSettings::default()),
+            projection: Projection::shared(Arc::new(source.clone()), index, settings),
+            source,
             outbox: Outbox::default(),
             has_index,
         }
@@ -120,7 +125,7 @@ impl Listing {
     }
 
     /// A group is gone. The index is told behind the answer.
-    pub(super) fn removed(&self, group: &GroupId, at: Timestamp) {
+    fn removed(&self, group: &GroupId, at: Timestamp) {
         if self.has_index {
             self.outbox.put(group.clone(), Telling::Gone(at));
         }
@@ -170,8 +175,23 @@ impl Engine {
         self.0.listing.page(stream, cursor, limit).await
     }
 
+    /// Lists a group as it is recorded now: it was made, or is listed otherwise than it was seen.
+    pub(super) async fn relist(&self, group: &GroupId) -> Result<(), StoreError> {
+        let listing = &self.0.listing;
+        if listing.has_index {
+            match listing.source.listed(group.clone()).await? {
+                Some(listed) => listing
+                    .outbox
+                    .put(group.clone(), Telling::Shown(Box::new(listed))),
+                None => self.unlist(group),
+            }
+        }
+        Ok(())
+    }
+
     /// A group is gone, and is to be listed no longer.
-    pub(super) fn unlist(&self, group: &GroupId, at: Timestamp) {
-        self.0.listing.removed(group, at);
+    pub(super) fn unlist(&self, group: &GroupId) {
+        let now = self.0.watchtower.estimated_now();
+        self.0.listing.removed(group, now.unwrap_or_default());
     }
 }

@@ -49,7 +49,8 @@ impl ListingSource {
         there.take(count).try_collect().await
     }
 
-    async fn listed(&self, id: GroupId) -> Result<Option<ListedGroup>, StoreError> {
+    /// A group as it is recorded now; none where there is none that can be read.
+    pub(super) async fn listed(&self, id: GroupId) -> Result<Option<ListedGroup>, StoreError> {
         let snapshot = match self.store.load(&id, None).await {
             Ok(Some(snapshot)) => snapshot,
             Ok(None) => return Ok(None),
