@@ -195,7 +195,7 @@ pub(crate) struct Cli {
     #[serde(skip_serializing_if = "Option::is_none")]
     tls_client_auth: Option<ClientCertificate>,
 
-    /// Changes a minute that one user may make to one group; 0 is no limit [default: 60]
+    /// Changes a minute that one user may make to one group or stream; 0 is no limit [default: 60]
     #[arg(long, env = "COORDINATORD_ADMIN_RATE_LIMIT", value_name = "COUNT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     admin_rate_limit: Option<u32>,

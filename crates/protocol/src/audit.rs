@@ -141,7 +141,10 @@ pub struct AuditQuery {
     pub consumer_group: Option<String>,
     /// At most so many, 1 to [`AUDIT_LIMIT_MAX`]; absent: [`AUDIT_LIMIT_DEFAULT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    #[cfg_attr(
+        feature = "openapi",
+        param(nullable = false, minimum = 1, maximum = 1000)
+    )]
     pub limit: Option<u32>,
 }
 

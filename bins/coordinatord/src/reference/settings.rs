@@ -265,7 +265,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         flag: "--admin-rate-limit",
         form: "changes a minute",
-        meaning: "How often one user may change one group in the long run: create, delete, scale, roll back. What comes too often is answered 429 with the time to wait. `0` is no limit. Heartbeats and reads are never counted.",
+        meaning: "How often one user may change one thing in the long run: a group by creating or deleting it, a stream by scaling it or rolling that back, the whole by restoring it. What comes too often is answered 429 with the time to wait. `0` is no limit. Heartbeats and reads are never counted.",
         refused: &[],
     },
     Setting {

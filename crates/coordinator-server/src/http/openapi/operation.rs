@@ -95,6 +95,16 @@ impl Described {
         self
     }
 
+    /// Which values of the query are names, or empty.
+    pub(super) fn named(mut self, names: &[&str]) -> Self {
+        for parameter in &mut self.parameters {
+            if names.contains(&parameter.name.as_str()) {
+                parameter.schema = Some(parameters::optional_name().into());
+            }
+        }
+        self
+    }
+
     /// The body it needs, with an example.
     pub(super) fn body<T: ToSchema>(mut self, example: Value) -> Self {
         self.body = Some((self.reference::<T>(), example));
@@ -145,7 +155,12 @@ impl Described {
 
     /// An answer with status 200 that is a text of another type.
     pub(super) fn answers_text(self, content_type: &'static str, what: &'static str) -> Self {
-        self.answers_plain(content_type, Type::String, what)
+        self.answers_plain(content_type, Some(Type::String), what)
+    }
+
+    /// An answer with status 200 that has no end.
+    pub(super) fn answers_endlessly(self, content_type: &'static str, what: &'static str) -> Self {
+        self.answers_plain(content_type, None, what)
     }
 
     /// A type that its text is made of.
@@ -156,12 +171,12 @@ impl Described {
 
     /// An answer with status 200 that is some JSON object.
     pub(super) fn answers_json_object(self, what: &'static str) -> Self {
-        self.answers_plain(JSON, Type::Object, what)
+        self.answers_plain(JSON, Some(Type::Object), what)
     }
 
-    fn answers_plain(mut self, content_type: &str, kind: Type, what: &'static str) -> Self {
-        let schema = ObjectBuilder::new().schema_type(kind);
-        let content = ContentBuilder::new().schema(Some(schema)).build();
+    fn answers_plain(mut self, content_type: &str, kind: Option<Type>, what: &'static str) -> Self {
+        let schema = kind.map(|kind| ObjectBuilder::new().schema_type(kind));
+        let content = ContentBuilder::new().schema(schema).build();
         let answer = ResponseBuilder::new()
             .description(what)
             .content(content_type, content);

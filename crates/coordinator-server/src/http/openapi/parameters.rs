@@ -89,6 +89,14 @@ fn name() -> ObjectBuilder {
         .pattern(Some(NAME_PATTERN))
 }
 
+/// A name, or nothing: for all of them.
+pub(super) fn optional_name() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .max_length(Some(NAME_MAX_BYTES))
+        .pattern(Some(format!("^$|{NAME_PATTERN}")))
+}
+
 fn index() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::Integer)

@@ -15,6 +15,7 @@ pub(super) fn operations() -> Vec<Described> {
         .about("Newest first. `consumerGroup` needs `streamPrefix`.")
         .tagged("Monitoring")
         .query::<AuditQuery>()
+        .named(&["streamPrefix", "consumerGroup"])
         .answers::<AuditEvents>(200, "The events.", example!("audit-events.full"))
         .refuses(&STORE),
         get(
@@ -25,6 +26,6 @@ pub(super) fn operations() -> Vec<Described> {
         .about("Server-sent events without an end: `reset`, `group` (its data is a GroupChanged) and `end`. Last-Event-ID goes on where a connection ended.")
         .tagged("Monitoring")
         .tells::<protocol::GroupChanged>()
-        .answers_text("text/event-stream", "The events, for as long as the connection stays."),
+        .answers_endlessly("text/event-stream", "The events, for as long as the connection stays."),
     ]
 }

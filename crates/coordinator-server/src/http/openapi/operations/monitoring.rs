@@ -43,6 +43,7 @@ pub(super) fn operations() -> Vec<Described> {
         .tagged("Monitoring")
         .about("All in one answer, or page by page with `limit` and `cursor`.")
         .query::<GroupsQuery>()
+        .named(&["streamPrefix"])
         .answers::<GroupList>(200, "The groups.", example!("group-list.full"))
         .refuses(&STORE),
         get(

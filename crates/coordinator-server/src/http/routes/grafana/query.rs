@@ -79,7 +79,7 @@ impl GrafanaQuery {
                 "shardIndex" => query.shard.add(value),
                 "memberId" => query.member.add(value),
                 "limit" if !value.is_empty() => query.limit = limit(value)?,
-                "includeFields" => query.with_fields = value == "true",
+                "includeFields" if !value.is_empty() => query.with_fields = yes_or_no(value)?,
                 // Dashboards send more than is of use here.
                 _ => {}
             }
@@ -103,6 +103,12 @@ impl GrafanaQuery {
     pub(super) fn only_group(&self) -> Option<GroupId> {
         convert::group_id(self.stream.only()?, self.group.only()?).ok()
     }
+}
+
+fn yes_or_no(text: &str) -> Result<bool, ApiError> {
+    text.parse().map_err(|_| {
+        ApiError::invalid(format!("includeFields must be true or false, not {text:?}"))
+    })
 }
 
 fn limit(text: &str) -> Result<usize, ApiError> {
