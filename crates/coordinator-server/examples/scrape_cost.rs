@@ -10,19 +10,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use coordinator_core::assign::Sticky;
-use coordinator_core::evidence::ShardEvidence;
-use coordinator_core::names::{ConsumerGroup, StreamPrefix};
-use coordinator_core::numbers::ShardIndex;
+use coordinator_core::names::StreamPrefix;
 use coordinator_core::settings::{Settings, Timing};
-use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Millis;
 use futures_util::stream::{self, StreamExt};
 use protocol::{HeartbeatRequest, ShardId, ShardProgress};
-use store::{
-    EntryId, GroupOffsets, Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned,
-    Readiness, Retire, Retirement, ShardPlane, StreamOffsets,
-};
-use support::plane::SlowPlane;
+use store::{EntryId, GroupOffsets, PlaneError, StreamOffsets};
+use support::plane::{SlowPlane, Stand, Standing};
 use support::{Server, heartbeat, obey};
 use tokio::sync::Semaphore;
 
@@ -31,54 +25,17 @@ const MEMBERS: usize = 10;
 const SHARDS: u32 = 16;
 const SCRAPES: usize = 20;
 
-/// Streams that stand somewhere.
-struct Standing(SlowPlane);
+/// Streams that all stand at the same place.
+struct Filled;
 
 #[async_trait]
-impl ShardPlane for Standing {
-    async fn check_room(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
-        self.0.check_room(stream, shards).await
-    }
-
-    async fn lives(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<Lives, PlaneError> {
-        self.0.lives(stream, shards).await
-    }
-
-    async fn provision(&self, order: &Provision) -> Result<Provisioned, PlaneError> {
-        self.0.provision(order).await
-    }
-
-    async fn evidence(
-        &self,
-        stream: &StreamPrefix,
-        shards: &ShardSet,
-    ) -> Vec<(ShardIndex, Result<ShardEvidence, PlaneError>)> {
-        self.0.evidence(stream, shards).await
-    }
-
-    async fn seal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
-        self.0.seal(stream, shards).await
-    }
-
-    async fn unseal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
-        self.0.unseal(stream, shards).await
-    }
-
-    async fn retire(&self, order: &Retire) -> Result<Retirement, PlaneError> {
-        self.0.retire(order).await
-    }
-
-    async fn offsets(
-        &self,
-        _: &StreamPrefix,
-        _: &ConsumerGroup,
-        shards: &ShardSet,
-    ) -> Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)> {
+impl Stand for Filled {
+    async fn of(&self, _: &StreamPrefix) -> Result<StreamOffsets, PlaneError> {
         let id = EntryId {
             ms: 1_769_854_530_123,
             seq: 17,
         };
-        let found = StreamOffsets {
+        Ok(StreamOffsets {
             length: Some(123_456),
             first: Some(id),
             last: Some(id),
@@ -93,23 +50,7 @@ impl ShardPlane for Standing {
                 unread: Some(345),
                 trimmed_unread: 0,
             }),
-        };
-        shards
-            .iter()
-            .map(|shard| (shard, Ok(found.clone())))
-            .collect()
-    }
-
-    async fn messages(
-        &self,
-        stream: &StreamPrefix,
-        range: &MessageRange,
-    ) -> Result<MessagePage, PlaneError> {
-        self.0.messages(stream, range).await
-    }
-
-    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
-        Ok(Readiness::Ready)
+        })
     }
 }
 
@@ -156,7 +97,7 @@ async fn main() {
     config.shard_sampling_interval = Duration::from_secs(15);
     let room = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
     let mut deps = support::memory();
-    deps.plane = Some(Arc::new(Standing(SlowPlane(room))));
+    deps.plane = Some(Arc::new(Standing(SlowPlane(room), Filled)));
     let server = Server::with(deps, config).await;
     let started = Instant::now();
     stream::iter(0..GROUPS)

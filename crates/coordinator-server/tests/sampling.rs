@@ -8,15 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use coordinator_core::evidence::ShardEvidence;
-use coordinator_core::names::{ConsumerGroup, StreamPrefix};
-use coordinator_core::numbers::ShardIndex;
-use coordinator_core::shard_set::ShardSet;
-use store::{
-    Lives, MessagePage, MessageRange, PlaneError, Provision, Provisioned, Readiness, Retire,
-    Retirement, ShardPlane, StreamOffsets,
-};
-use support::plane::SlowPlane;
+use coordinator_core::names::StreamPrefix;
+use store::{PlaneError, StreamOffsets};
+use support::plane::{SlowPlane, Stand, Standing};
 use support::{Server, config, heartbeat, obey};
 use testkit::wait_until_async;
 use tokio::sync::Semaphore;
@@ -27,81 +21,24 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const GIVEN_UP: Duration = Duration::from_secs(2);
 
 /// Streams whose names begin with `dead` are on a server that does not answer.
-struct PartlyDead(SlowPlane);
+struct PartlyDead;
 
 #[async_trait]
-impl ShardPlane for PartlyDead {
-    async fn check_room(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
-        self.0.check_room(stream, shards).await
-    }
-
-    async fn lives(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<Lives, PlaneError> {
-        self.0.lives(stream, shards).await
-    }
-
-    async fn provision(&self, order: &Provision) -> Result<Provisioned, PlaneError> {
-        self.0.provision(order).await
-    }
-
-    async fn evidence(
-        &self,
-        stream: &StreamPrefix,
-        shards: &ShardSet,
-    ) -> Vec<(ShardIndex, Result<ShardEvidence, PlaneError>)> {
-        self.0.evidence(stream, shards).await
-    }
-
-    async fn seal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
-        self.0.seal(stream, shards).await
-    }
-
-    async fn unseal(&self, stream: &StreamPrefix, shards: &ShardSet) -> Result<(), PlaneError> {
-        self.0.unseal(stream, shards).await
-    }
-
-    async fn retire(&self, order: &Retire) -> Result<Retirement, PlaneError> {
-        self.0.retire(order).await
-    }
-
-    async fn offsets(
-        &self,
-        stream: &StreamPrefix,
-        _: &ConsumerGroup,
-        shards: &ShardSet,
-    ) -> Vec<(ShardIndex, Result<StreamOffsets, PlaneError>)> {
+impl Stand for PartlyDead {
+    async fn of(&self, stream: &StreamPrefix) -> Result<StreamOffsets, PlaneError> {
         if stream.as_str().starts_with("dead") {
             // waits: the server is given up after that
             tokio::time::sleep(GIVEN_UP).await;
-            let failed = |shard| {
-                let reason = "no answer in time".to_owned();
-                let (retryable, source) = (true, None);
-                let error = PlaneError::Failed {
-                    reason,
-                    retryable,
-                    source,
-                };
-                (shard, Err(error))
-            };
-            return shards.iter().map(failed).collect();
+            return Err(PlaneError::Failed {
+                reason: "no answer in time".to_owned(),
+                retryable: true,
+                source: None,
+            });
         }
-        let found = StreamOffsets {
+        Ok(StreamOffsets {
             length: Some(7),
             ..StreamOffsets::default()
-        };
-        let found = |shard| (shard, Ok(found.clone()));
-        shards.iter().map(found).collect()
-    }
-
-    async fn messages(
-        &self,
-        stream: &StreamPrefix,
-        range: &MessageRange,
-    ) -> Result<MessagePage, PlaneError> {
-        self.0.messages(stream, range).await
-    }
-
-    async fn check_ready(&self) -> Result<Readiness, PlaneError> {
-        Ok(Readiness::Ready)
+        })
     }
 }
 
@@ -118,7 +55,7 @@ async fn c04_a_server_that_does_not_answer_takes_only_its_own_shards() {
     config.shard_sampling_interval = Duration::from_millis(200);
     let room = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
     let mut deps = support::memory();
-    deps.plane = Some(Arc::new(PartlyDead(SlowPlane(room))));
+    deps.plane = Some(Arc::new(Standing(SlowPlane(room), PartlyDead)));
     let server = Server::with(deps, config).await;
     // Looked at in the order of their names.
     for stream in ["dead-1", "dead-2", "dead-3", "living"] {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coordinator_core::time::{Millis, Timestamp};
-use protocol::{HeartbeatRequest, RuntimeConsumerCapacity, ScaleRequest, ShardId};
+use protocol::{HeartbeatRequest, ScaleRequest, ShardId};
 use redis::aio::MultiplexedConnection;
 use serde_json::Value;
 use store::{StoreClock, SystemClock};
 use testkit::{RedisServer, wait_until_async};
 
-use crate::support::{Coordinator, Ctl, Fake, Member, PATIENCE};
+use crate::support::{Coordinator, Ctl, Fake, Member, PATIENCE, heartbeat};
 
 /// What was found, and what the program ended with.
 struct Found {
@@ -103,27 +103,6 @@ impl Scene {
     async fn beat(&self, request: &HeartbeatRequest) -> protocol::HeartbeatResponse {
         let client = &self.coordinator.client;
         client.heartbeat("orders", "orders", request).await.unwrap()
-    }
-}
-
-fn heartbeat(member: &str, epoch: i64, version: u64) -> HeartbeatRequest {
-    HeartbeatRequest {
-        protocol_version: 1,
-        request_id: format!("{member}-{epoch}"),
-        member_id: member.to_owned(),
-        member_name: None,
-        member_epoch: epoch,
-        metadata_version: version,
-        runtime_consumer_capacity: RuntimeConsumerCapacity {
-            runtime_max_concurrency: 1,
-            available_concurrency: 1,
-        },
-        owned_shards: Vec::new(),
-        revoking_shards: Vec::new(),
-        shard_progress: Vec::new(),
-        instance_id: None,
-        sequence: None,
-        rack: None,
     }
 }
 

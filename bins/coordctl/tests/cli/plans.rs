@@ -1,10 +1,10 @@
 //! A plan says what the coordinator then does: each is shown, then executed, and both must agree.
 
-use protocol::{HeartbeatRequest, MigrationState, RuntimeConsumerCapacity, ShardId};
+use protocol::{MigrationState, ShardId};
 use serde_json::Value;
 use testkit::{RedisServer, wait_until_async};
 
-use crate::support::{Coordinator, Ctl, Member, PATIENCE, Streams};
+use crate::support::{Coordinator, Ctl, Member, PATIENCE, Streams, heartbeat};
 
 /// A stream with three shards on a Redis.
 struct World {
@@ -79,27 +79,6 @@ impl World {
         let is_there = || async { change().await.is_some_and(|it| it.state == state) };
         wait_until_async(PATIENCE, is_there).await.unwrap();
         change().await.unwrap().resharding_id
-    }
-}
-
-fn heartbeat(member: &str, epoch: i64, version: u64) -> HeartbeatRequest {
-    HeartbeatRequest {
-        protocol_version: 1,
-        request_id: format!("{member}-{epoch}"),
-        member_id: member.to_owned(),
-        member_name: None,
-        member_epoch: epoch,
-        metadata_version: version,
-        runtime_consumer_capacity: RuntimeConsumerCapacity {
-            runtime_max_concurrency: 1,
-            available_concurrency: 1,
-        },
-        owned_shards: Vec::new(),
-        revoking_shards: Vec::new(),
-        shard_progress: Vec::new(),
-        instance_id: None,
-        sequence: None,
-        rack: None,
     }
 }
 

@@ -1,11 +1,12 @@
 //! How far the members of a group have come, as they say themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use coordinator_core::Group;
 use coordinator_core::names::MemberId;
+use coordinator_core::numbers::ShardIndex;
 use protocol::{Consumption, Member, ProgressRow};
-use store::MemberProgress;
+use store::{EntryId, MemberProgress};
 
 use super::member::members;
 
@@ -34,4 +35,19 @@ pub(crate) fn consumption(
         as_of: None,
         age_ms: None,
     }
+}
+
+/// The highest id that a member says it acknowledged in each shard; none where none did.
+pub(crate) fn last_acked_of_each(
+    progress: &BTreeMap<MemberId, MemberProgress>,
+) -> HashMap<ShardIndex, EntryId> {
+    let mut last = HashMap::new();
+    for row in progress.values().flat_map(|progress| &progress.shards) {
+        // Anybody may report anything.
+        if let Some(id) = row.last_acked_id.as_deref().and_then(EntryId::parse) {
+            let known = last.entry(row.shard).or_insert(id);
+            *known = id.max(*known);
+        }
+    }
+    last
 }

@@ -1,6 +1,6 @@
 //! Flat rows for dashboards, made of what the other views show. What is not known is null (cases C04, C25).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use coordinator_core::Group;
 use coordinator_core::names::MemberId;
@@ -10,8 +10,9 @@ use protocol::{
     GrafanaShardRow, ShardOffsets, stream_key,
 };
 use serde_json::{Map, Value};
-use store::{EntryId, MemberProgress, Message, MessageField, ShardProgress};
+use store::{MemberProgress, Message, MessageField};
 
+use super::consumption::last_acked_of_each;
 use super::member::members;
 use super::offsets::{self, ShardRow, Totals};
 use super::owners::Owners;
@@ -126,24 +127,6 @@ pub(crate) fn shard_rows(
             wanted.map(|shard| row(shard, unknown(shard))).collect()
         }
     }
-}
-
-/// The highest id that a member says it acknowledged in each shard; none where none did.
-fn last_acked_of_each(
-    progress: &BTreeMap<MemberId, MemberProgress>,
-) -> HashMap<ShardIndex, EntryId> {
-    let mut last = HashMap::new();
-    for row in progress.values().flat_map(|progress| &progress.shards) {
-        if let Some(id) = acked(row) {
-            let known = last.entry(row.shard).or_insert(id);
-            *known = id.max(*known);
-        }
-    }
-    last
-}
-
-fn acked(row: &ShardProgress) -> Option<EntryId> {
-    EntryId::parse(row.last_acked_id.as_deref()?)
 }
 
 /// Who owns which shard of a group: of those that are wanted, at most `limit`.

@@ -19,7 +19,7 @@ use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
 use protocol::{IsoTimestamp, ShardId};
 
-pub(crate) use consumption::consumption;
+pub(crate) use consumption::{consumption, last_acked_of_each};
 pub(crate) use grafana::{
     assignment_rows, broken_shard_row, group_row, member_rows, message_row, option, shard_rows,
 };

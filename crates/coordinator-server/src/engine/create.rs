@@ -75,8 +75,9 @@ impl Engine {
 
     async fn create_begun(&self, creation: &Creation) -> Result<Arc<GroupRecord>, EngineError> {
         let recorded = self.record_creation(creation).await?;
-        // What can't be read just now is listed by the next sweep.
-        let _ = self.relist(&creation.group).await;
+        let now = self.0.watchtower.estimated_now().unwrap_or_default();
+        let record = Arc::new(recorded.record.clone());
+        self.0.listing.changed(record, recorded.stamp.revision, now);
         let Some(plane) = &self.0.deps.plane else {
             return Ok(Arc::new(recorded.record));
         };

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::due::Visit;
 use super::hub::VersionHub;
 use super::news::News;
+use super::recorded::restored;
 use super::resharding::Looked;
 use super::{Engine, EngineError, GROUP_IDLE, change, describe, steady};
 use crate::metrics;
@@ -80,13 +81,7 @@ impl Cached {
     /// # Errors
     /// [`StoreError::Corrupt`] where no decision could have led to it (rule C6).
     pub(super) fn new(engine: &Engine, snapshot: Snapshot) -> Result<Self, StoreError> {
-        let group =
-            Group::restore((*snapshot.record).clone(), *engine.settings()).map_err(|error| {
-                StoreError::Corrupt {
-                    reason: error.to_string(),
-                    source: None,
-                }
-            })?;
+        let group = restored(&snapshot.record, engine.settings())?;
         Ok(Self { snapshot, group })
     }
 }
@@ -320,7 +315,8 @@ impl GroupTask {
         self.known_epoch = group.known_epoch();
         let (engine, revision) = (&self.engine.0, snapshot.stamp.revision);
         let at = engine.watchtower.estimated_now().unwrap_or(snapshot.now);
-        engine.listing.changed(&group, revision, at);
+        let record = Arc::clone(&snapshot.record);
+        engine.listing.changed(record, revision, at);
         self.cached = Some(Cached { snapshot, group });
     }
 

@@ -19,6 +19,7 @@ mod news;
 mod of_stream;
 mod outbox;
 mod read;
+mod recorded;
 mod registry;
 mod resharding;
 mod sampler;

@@ -11,7 +11,8 @@ use coordinator_core::record::Provisioning;
 use store::MemberProgress;
 use tokio::sync::oneshot;
 
-use super::group_task::{Ask, Cached};
+use super::group_task::Ask;
+use super::recorded::recorded;
 use super::{Engine, EngineError, HeartbeatOutcome};
 
 impl Engine {
@@ -42,12 +43,9 @@ impl Engine {
 
     /// A group as it is recorded now.
     pub(crate) async fn group(&self, id: &GroupId) -> Result<Group, EngineError> {
-        let snapshot = self
-            .store()
-            .load(id, None)
-            .await?
-            .ok_or(EngineError::GroupNotFound)?;
-        Ok(Cached::new(self, snapshot)?.group)
+        let found = recorded(self.store(), self.settings(), id).await?;
+        let (group, _) = found.ok_or(EngineError::GroupNotFound)?;
+        Ok(group)
     }
 
     /// A group whose streams exist.

@@ -12,6 +12,7 @@ use coordinator_core::time::Timestamp;
 use store::{EntryId, MemberProgress, ShardProgress, StreamOffsets};
 
 use super::text::{labels, with};
+use crate::convert;
 use crate::engine::{
     self, Asked, Engine, Evictions, Look, Reported, Sample, Standing, Tally, View,
 };
@@ -152,7 +153,8 @@ fn shards_now(
     let rows = standing.into_iter().flat_map(|standing| &standing.shards);
     let found = rows.filter_map(|(shard, found)| Some((*shard, found.as_ref().ok()?)));
     let found: HashMap<ShardIndex, &StreamOffsets> = found.collect();
-    let acked = reported.map(last_acked).unwrap_or_default();
+    let acked = reported.map(|reported| convert::last_acked_of_each(&reported.progress));
+    let acked = acked.unwrap_or_default();
     let shards = engine::streams(group);
     let now = shards.iter().map(|shard| ShardNow {
         labels: of_shard(labels, shard),
@@ -161,20 +163,6 @@ fn shards_now(
         last_acked: acked.get(&shard).copied(),
     });
     now.collect()
-}
-
-/// The highest id that a member says it acknowledged, for each shard.
-fn last_acked(reported: &Reported) -> HashMap<ShardIndex, EntryId> {
-    let mut highest: HashMap<ShardIndex, EntryId> = HashMap::new();
-    for row in reported.progress.values().flat_map(|member| &member.shards) {
-        // Anybody may report anything.
-        let acked = row.last_acked_id.as_deref().and_then(EntryId::parse);
-        if let Some(acked) = acked {
-            let known = highest.entry(row.shard).or_insert(acked);
-            *known = acked.max(*known);
-        }
-    }
-    highest
 }
 
 fn of_shard(labels: &str, shard: ShardIndex) -> String {

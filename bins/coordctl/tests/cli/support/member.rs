@@ -48,13 +48,10 @@ async fn beat(client: &CoordinatorClient, stream: &str, group: &str, id: &str) {
 }
 
 fn request(id: &str, count: u64, last: Option<&HeartbeatResponse>) -> HeartbeatRequest {
+    let epoch = last.map_or(0, |last| last.member_epoch);
+    let version = last.map_or(0, |last| last.metadata_version);
     HeartbeatRequest {
-        protocol_version: 1,
         request_id: format!("{id}-{count}"),
-        member_id: id.to_owned(),
-        member_name: None,
-        member_epoch: last.map_or(0, |last| last.member_epoch),
-        metadata_version: last.map_or(0, |last| last.metadata_version),
         runtime_consumer_capacity: RuntimeConsumerCapacity {
             runtime_max_concurrency: 2,
             available_concurrency: 2,
@@ -62,6 +59,24 @@ fn request(id: &str, count: u64, last: Option<&HeartbeatResponse>) -> HeartbeatR
         owned_shards: last
             .map(|last| last.assignment.assigned_shards.clone())
             .unwrap_or_default(),
+        ..heartbeat(id, epoch, version)
+    }
+}
+
+/// What a member says that owns nothing.
+pub(crate) fn heartbeat(member: &str, epoch: i64, version: u64) -> HeartbeatRequest {
+    HeartbeatRequest {
+        protocol_version: 1,
+        request_id: format!("{member}-{epoch}"),
+        member_id: member.to_owned(),
+        member_name: None,
+        member_epoch: epoch,
+        metadata_version: version,
+        runtime_consumer_capacity: RuntimeConsumerCapacity {
+            runtime_max_concurrency: 1,
+            available_concurrency: 1,
+        },
+        owned_shards: Vec::new(),
         revoking_shards: Vec::new(),
         shard_progress: Vec::new(),
         instance_id: None,

@@ -13,7 +13,7 @@ mod terminal;
 pub(crate) use certificates::{Authority, Identity};
 pub(crate) use coordinator::Coordinator;
 pub(crate) use fake::Fake;
-pub(crate) use member::Member;
+pub(crate) use member::{Member, heartbeat};
 pub(crate) use program::{Ctl, Done};
 pub(crate) use snapshot::{Session, compare, folder};
 pub(crate) use streams::Streams;

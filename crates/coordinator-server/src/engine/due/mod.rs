@@ -127,7 +127,7 @@ impl DueWork {
 impl Shared {
     /// What is due by the index: of each part a page, and with the next tick the next one.
     async fn due(&self, now: Timestamp) -> Vec<DueGroup> {
-        let after = std::mem::take(&mut *self.after());
+        let after = self.after().clone();
         let reads = (0..PARTS)
             .zip(after)
             .map(|(number, after)| self.read(number, after, now));

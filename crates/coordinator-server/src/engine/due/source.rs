@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use coordinator_core::Group;
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -16,6 +15,7 @@ use super::entry::{DueGroup, PARTS};
 use super::times::DueTimes;
 use crate::engine::entry_id::part_of;
 use crate::engine::of_stream::group_ids_where;
+use crate::engine::recorded::recorded;
 
 /// How many records a rebuild reads at once.
 const AT_ONCE: usize = 8;
@@ -55,14 +55,12 @@ impl DueSource {
 
     /// When a group wants to be looked at; none if it waits for nothing, or can't be read: nobody can do anything for it then.
     async fn due_of(&self, group: GroupId) -> Result<Option<DueGroup>, StoreError> {
-        let snapshot = match self.store.load(&group, None).await {
-            Ok(Some(snapshot)) => snapshot,
+        let (restored, snapshot) = match recorded(&*self.store, &self.settings, &group).await {
+            Ok(Some(found)) => found,
             Ok(None) | Err(StoreError::Corrupt { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let record = Arc::unwrap_or_clone(snapshot.record);
-        let restored = Group::restore(record, self.settings).ok();
-        let due = restored.and_then(|group| group.next_deadline());
+        let due = restored.next_deadline();
         Ok(due.map(|due| DueGroup {
             group,
             due,

@@ -6,15 +6,16 @@ mod source;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coordinator_core::Group;
 use coordinator_core::names::{GroupId, StreamPrefix};
 use coordinator_core::numbers::StoreRevision;
+use coordinator_core::record::GroupRecord;
 use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use projection::{
-    EntryId, Index, Limit, Position, Projection, Range, ServedBy, Settings as IndexSettings,
+    Applied, EntryId, Index, Limit, Position, Projection, Range, ServedBy,
+    Settings as IndexSettings, WriteError,
 };
-use store::{GroupStore, StoreError};
+use store::{GroupStore, Snapshot, StoreError};
 
 pub(super) use entry::ListedGroup;
 use entry::{all_groups, order};
@@ -24,6 +25,7 @@ use super::Engine;
 use super::due::version_of;
 use super::entry_id::{before, entry_id};
 use super::outbox::Outbox;
+use super::recorded::restored;
 
 /// For how long the index is waited for: nothing urgent is asked of it, and what it misses costs a rebuild.
 const INDEX: Duration = Duration::from_millis(500);
@@ -32,7 +34,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The listing of all groups.
 pub(super) struct Listing {
-    source: ListingSource,
+    settings: Settings,
     projection: Projection<ListedGroup>,
     outbox: Outbox<Telling>,
     has_index: bool,
@@ -40,7 +42,8 @@ pub(super) struct Listing {
 
 /// What the index is to be told of a group.
 enum Telling {
-    Shown(Box<ListedGroup>),
+    /// That it is recorded so, in this revision.
+    Changed(Arc<GroupRecord>, StoreRevision, Timestamp),
     Gone(Timestamp),
 }
 
@@ -72,10 +75,10 @@ impl Listing {
     ) -> Self {
         let source = ListingSource::new(store, settings);
         let has_index = index.is_some();
-        let settings = IndexSettings::default().index_timeout(INDEX);
+        let of_index = IndexSettings::default().index_timeout(INDEX);
         Self {
-            projection: Projection::shared(Arc::new(source.clone()), index, settings),
-            source,
+            settings,
+            projection: Projection::shared(Arc::new(source), index, of_index),
             outbox: Outbox::default(),
             has_index,
         }
@@ -116,11 +119,10 @@ impl Listing {
     }
 
     /// A group was changed by this coordinator. The index is told behind the answer.
-    pub(super) fn changed(&self, group: &Group, revision: StoreRevision, at: Timestamp) {
+    pub(super) fn changed(&self, record: Arc<GroupRecord>, revision: StoreRevision, at: Timestamp) {
         if self.has_index {
-            let listed = ListedGroup::of(group, revision, at);
-            let id = listed.id.clone();
-            self.outbox.put(id, Telling::Shown(Box::new(listed)));
+            let id = record.id.clone();
+            self.outbox.put(id, Telling::Changed(record, revision, at));
         }
     }
 
@@ -141,16 +143,26 @@ impl Listing {
 
     async fn tell(&self, group: GroupId, telling: Telling) {
         let told = match telling {
-            Telling::Shown(listed) => self.projection.upsert(&listed).await,
-            Telling::Gone(at) => {
-                let id = entry_id(&group);
-                let version = version_of(at);
-                self.projection.remove(&all_groups(), &id, version).await
-            }
+            Telling::Changed(record, revision, at) => match restored(&record, &self.settings) {
+                Ok(restored) => {
+                    let listed = ListedGroup::of(&restored, revision, at);
+                    self.projection.upsert(&listed).await
+                }
+                Err(error) => {
+                    tracing::error!(%group, %error, "the group is left out of the listing");
+                    self.remove(&group, at).await
+                }
+            },
+            Telling::Gone(at) => self.remove(&group, at).await,
         };
         if let Err(error) = told {
             tracing::debug!(%group, %error, "the index of groups was not told");
         }
+    }
+
+    async fn remove(&self, group: &GroupId, at: Timestamp) -> Result<Applied, WriteError> {
+        let (id, version) = (entry_id(group), version_of(at));
+        self.projection.remove(&all_groups(), &id, version).await
     }
 }
 
@@ -177,14 +189,19 @@ impl Engine {
 
     /// Lists a group as it is recorded now: it was made, or is listed otherwise than it was seen.
     pub(super) async fn relist(&self, group: &GroupId) -> Result<(), StoreError> {
-        let listing = &self.0.listing;
-        if listing.has_index {
-            match listing.source.listed(group.clone()).await? {
-                Some(listed) => listing
-                    .outbox
-                    .put(group.clone(), Telling::Shown(Box::new(listed))),
-                None => self.unlist(group),
+        if !self.0.listing.has_index {
+            return Ok(());
+        }
+        match self.store().load(group, None).await {
+            Ok(Some(Snapshot {
+                record, stamp, now, ..
+            })) => self.0.listing.changed(record, stamp.revision, now),
+            Ok(None) => self.unlist(group),
+            Err(error @ StoreError::Corrupt { .. }) => {
+                tracing::error!(%group, %error, "the group is left out of the listing");
+                self.unlist(group);
             }
+            Err(error) => return Err(error),
         }
         Ok(())
     }

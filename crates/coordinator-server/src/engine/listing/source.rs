@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use coordinator_core::Group;
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -13,11 +12,11 @@ use store::{GroupStore, StoreError};
 use super::entry::{ListedGroup, order};
 use crate::engine::entry_id::entry_id;
 use crate::engine::of_stream::group_ids_where;
+use crate::engine::recorded::recorded;
 
 /// How many records are read at once.
 const AT_ONCE: usize = 8;
 
-#[derive(Clone)]
 pub(super) struct ListingSource {
     store: Arc<dyn GroupStore>,
     settings: Settings,
@@ -50,25 +49,16 @@ impl ListingSource {
     }
 
     /// A group as it is recorded now; none where there is none that can be read.
-    pub(super) async fn listed(&self, id: GroupId) -> Result<Option<ListedGroup>, StoreError> {
-        let snapshot = match self.store.load(&id, None).await {
-            Ok(Some(snapshot)) => snapshot,
-            Ok(None) => return Ok(None),
+    async fn listed(&self, id: GroupId) -> Result<Option<ListedGroup>, StoreError> {
+        match recorded(&*self.store, &self.settings, &id).await {
+            Ok(found) => Ok(found.map(|(group, snapshot)| {
+                ListedGroup::of(&group, snapshot.stamp.revision, snapshot.now)
+            })),
             Err(error @ StoreError::Corrupt { .. }) => {
-                tracing::error!(group = %id, %error, "the group is left out of the listing");
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-        match Group::restore(Arc::unwrap_or_clone(snapshot.record), self.settings) {
-            Ok(group) => {
-                let (revision, now) = (snapshot.stamp.revision, snapshot.now);
-                Ok(Some(ListedGroup::of(&group, revision, now)))
-            }
-            Err(error) => {
                 tracing::error!(group = %id, %error, "the group is left out of the listing");
                 Ok(None)
             }
+            Err(error) => Err(error),
         }
     }
 }
