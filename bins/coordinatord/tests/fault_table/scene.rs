@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coordinator_client::CoordinatorClient;
-use protocol::{GroupState, HeartbeatRequest, HeartbeatStatus, MigrationState, ScaleRequest};
+use protocol::{
+    GroupState, HeartbeatRequest, HeartbeatStatus, ListedFrom, MigrationState, ScaleRequest,
+};
 use testkit::wait_until_async;
 use tokio::task::JoinHandle;
 
@@ -70,9 +72,19 @@ impl Scene {
             before: Vec::new(),
             keys: BTreeSet::new(),
         };
+        scene.listed_by_index().await;
         scene.before = scene.seen().await;
         scene.keys = scene.keys().await;
         scene
+    }
+
+    /// The page says what is answered where the index is built: it is, behind the first list that lacked it.
+    async fn listed_by_index(&self) {
+        let is_listed = || async {
+            let listed = self.daemon.client.groups().await.unwrap();
+            listed.served_by == Some(ListedFrom::Index)
+        };
+        wait_until_async(PATIENCE, is_listed).await.unwrap();
     }
 
     pub async fn begin(&mut self) {
