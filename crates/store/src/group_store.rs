@@ -1,10 +1,10 @@
 //! The store of group records: begin, commit, renew, create, remove, and a directory of all groups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use coordinator_core::write::Write;
@@ -198,6 +198,12 @@ pub trait GroupStore: Send + Sync {
     /// # Errors
     /// [`StoreError`].
     async fn groups(&self, cursor: &PageCursor) -> Result<Page, StoreError>;
+
+    /// The groups of one stream that the directory names. One of them may be gone already. Costs no answer for the groups of other streams.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    async fn groups_of(&self, stream: &StreamPrefix) -> Result<BTreeSet<GroupId>, StoreError>;
 
     /// What members last reported of their work.
     ///

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use coordinator_core::write::Write;
@@ -102,6 +102,10 @@ impl GroupStore for MortalStore {
 
     async fn groups(&self, cursor: &PageCursor) -> Result<Page, StoreError> {
         self.switch.call(self.redis.groups(cursor)).await
+    }
+
+    async fn groups_of(&self, stream: &StreamPrefix) -> Result<BTreeSet<GroupId>, StoreError> {
+        self.switch.call(self.redis.groups_of(stream)).await
     }
 
     async fn progress(

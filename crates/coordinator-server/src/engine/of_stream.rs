@@ -42,7 +42,7 @@ impl Engine {
         &self,
         stream: &StreamPrefix,
     ) -> Result<BTreeSet<GroupId>, EngineError> {
-        Ok(group_ids_where(self.store(), |id| id.stream == *stream).await?)
+        Ok(self.store().groups_of(stream).await?)
     }
 
     /// What the store has of them now.

@@ -1,10 +1,10 @@
 //! A memory store whose watch over the coordinators goes as the test says: the periodic work begins with it, and with nothing else of the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use store::{
@@ -90,6 +90,10 @@ impl GroupStore for MoodyStore {
 
     async fn groups(&self, cursor: &PageCursor) -> Result<Page, StoreError> {
         self.store.groups(cursor).await
+    }
+
+    async fn groups_of(&self, stream: &StreamPrefix) -> Result<BTreeSet<GroupId>, StoreError> {
+        self.store.groups_of(stream).await
     }
 
     async fn progress(

@@ -1,10 +1,10 @@
 //! The store's traits on Redis; what each step does stands in the files beside this one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::time::{Millis, Timestamp};
 use store::{
@@ -65,6 +65,10 @@ impl GroupStore for RedisStore {
 
     async fn groups(&self, cursor: &PageCursor) -> Result<Page, StoreError> {
         self.list_groups(cursor).await
+    }
+
+    async fn groups_of(&self, stream: &StreamPrefix) -> Result<BTreeSet<GroupId>, StoreError> {
+        self.list_groups_of(stream).await
     }
 
     async fn progress(

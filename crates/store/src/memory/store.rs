@@ -1,7 +1,7 @@
 //! The memory store as the coordinator sees it: waits for rights, tells the time and publishes changes. What a step does is the
 //! state's business.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -251,6 +251,12 @@ impl GroupStore for MemoryStore {
             .filter(|_| rest.next().is_some())
             .map(to_cursor);
         Ok(Page { groups, next })
+    }
+
+    async fn groups_of(&self, stream: &StreamPrefix) -> Result<BTreeSet<GroupId>, StoreError> {
+        let state = self.state();
+        let of_stream = |group: &&GroupId| group.stream == *stream;
+        Ok(state.directory.iter().filter(of_stream).cloned().collect())
     }
 
     async fn progress(

@@ -10,7 +10,7 @@ use crate::conformance::world::{TestedStore, World};
 use crate::{PageCursor, Snapshot};
 
 /// Names with everything in them that means something to somebody.
-const ODD: [(&str, &str); 8] = [
+const ODD: [(&str, &str); 10] = [
     ("a", "b:c"),
     ("a:b", "c"),
     ("a%3Ab", "c"),
@@ -19,6 +19,8 @@ const ODD: [(&str, &str); 8] = [
     ("with space", "tab-free"),
     ("grüße", "\u{1f980}"),
     ("/", "\\\"'"),
+    ("*", "x"),
+    ("[a]\\", "x"),
 ];
 
 async fn list(store: &dyn TestedStore) -> BTreeSet<GroupId> {
@@ -31,6 +33,16 @@ async fn list(store: &dyn TestedStore) -> BTreeSet<GroupId> {
             Some(next) => cursor = next,
             None => return groups,
         }
+    }
+}
+
+/// Every stream is asked for, and one that has no groups.
+async fn assert_told_by_stream(store: &dyn TestedStore, all: &BTreeSet<GroupId>) {
+    let none = group_id("stream-", "none");
+    for stream in all.iter().chain([&none]).map(|group| &group.stream) {
+        let of_stream = all.iter().filter(|group| group.stream == *stream);
+        let expected: BTreeSet<GroupId> = of_stream.cloned().collect();
+        assert_eq!(store.groups_of(stream).await.unwrap(), expected, "{stream}");
     }
 }
 
@@ -58,6 +70,7 @@ pub async fn every_group_is_listed_whatever_it_is_called(world: &dyn World) {
         create(&scene, id, "a").await;
     }
     assert_eq!(list(&*scene.store).await, expected);
+    assert_told_by_stream(&*scene.store, &expected).await;
 
     let removed: Vec<GroupId> = expected.iter().step_by(3).cloned().collect();
     for id in removed {
@@ -67,6 +80,7 @@ pub async fn every_group_is_listed_whatever_it_is_called(world: &dyn World) {
         expected.remove(&id);
     }
     assert_eq!(list(&*scene.store).await, expected);
+    assert_told_by_stream(&*scene.store, &expected).await;
 }
 
 /// Where a separator stands in a name must not matter.
