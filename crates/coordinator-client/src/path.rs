@@ -2,8 +2,8 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{
-    AuditQuery, MessageQuery, NameError, PageDirection, check_consumer_group, check_member_id,
-    check_stream_prefix,
+    AuditQuery, GroupState, GroupsQuery, MessageQuery, NameError, PageDirection,
+    check_consumer_group, check_member_id, check_stream_prefix,
 };
 
 use crate::ClientError;
@@ -17,7 +17,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 
 /// `/coord/v1/streams/{p}`
 pub(crate) fn stream(stream_prefix: &str) -> Result<String, ClientError> {
-    let prefix = segment("streamPrefix", stream_prefix, check_stream_prefix)?;
+    let prefix = stream_segment(stream_prefix)?;
     Ok(format!("/coord/v1/streams/{prefix}"))
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn monitored_group(
     stream_prefix: &str,
     consumer_group: &str,
 ) -> Result<String, ClientError> {
-    let prefix = segment("streamPrefix", stream_prefix, check_stream_prefix)?;
+    let prefix = stream_segment(stream_prefix)?;
     let group = segment("consumerGroup", consumer_group, check_consumer_group)?;
     Ok(format!(
         "/coord/v1/monitoring/streams/{prefix}/groups/{group}"
@@ -88,22 +88,52 @@ pub(crate) fn messages(
 
 /// `/coord/v1/monitoring/audit?streamPrefix=&consumerGroup=&limit=`
 pub(crate) fn audit(query: &AuditQuery) -> Result<String, ClientError> {
-    let mut path = "/coord/v1/monitoring/audit".to_owned();
-    let mut mark = '?';
-    if let Some(stream) = &query.stream_prefix {
-        let stream = segment("streamPrefix", stream, check_stream_prefix)?;
-        path.push_str(&format!("{mark}streamPrefix={stream}"));
-        mark = '&';
+    let stream = query.stream_prefix.as_deref().map(stream_segment);
+    let group = query.consumer_group.as_deref();
+    let group = group.map(|group| segment("consumerGroup", group, check_consumer_group));
+    let asked = [
+        ("streamPrefix", stream.transpose()?),
+        ("consumerGroup", group.transpose()?),
+        ("limit", query.limit.map(|limit| limit.to_string())),
+    ];
+    Ok(with_query("/coord/v1/monitoring/audit", asked))
+}
+
+/// `/coord/v1/monitoring/groups?streamPrefix=&state=&limit=&cursor=`
+pub(crate) fn groups(query: &GroupsQuery) -> Result<String, ClientError> {
+    let stream = query.stream_prefix.as_deref().map(stream_segment);
+    let state = query.state.map(|state| match state {
+        GroupState::Empty => "EMPTY",
+        GroupState::Assigning => "ASSIGNING",
+        GroupState::Reconciling => "RECONCILING",
+        GroupState::Stable => "STABLE",
+    });
+    let cursor = query.cursor.as_deref();
+    let asked = [
+        ("streamPrefix", stream.transpose()?),
+        ("state", state.map(str::to_owned)),
+        ("limit", query.limit.map(|limit| limit.to_string())),
+        (
+            "cursor",
+            cursor.map(|cursor| utf8_percent_encode(cursor, SEGMENT).to_string()),
+        ),
+    ];
+    Ok(with_query("/coord/v1/monitoring/groups", asked))
+}
+
+/// A path, and what is asked for of it; the values are encoded.
+fn with_query<const N: usize>(path: &str, asked: [(&str, Option<String>); N]) -> String {
+    let asked = asked.into_iter();
+    let asked = asked.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+    let asked = asked.collect::<Vec<_>>().join("&");
+    match asked.as_str() {
+        "" => path.to_owned(),
+        asked => format!("{path}?{asked}"),
     }
-    if let Some(group) = &query.consumer_group {
-        let group = segment("consumerGroup", group, check_consumer_group)?;
-        path.push_str(&format!("{mark}consumerGroup={group}"));
-        mark = '&';
-    }
-    if let Some(limit) = query.limit {
-        path.push_str(&format!("{mark}limit={limit}"));
-    }
-    Ok(path)
+}
+
+fn stream_segment(stream: &str) -> Result<String, ClientError> {
+    segment("streamPrefix", stream, check_stream_prefix)
 }
 
 fn segment(
@@ -162,6 +192,19 @@ mod tests {
         assert_eq!(audit(Some("a&b"), None, Some(7)), two);
         let both = format!("{base}?streamPrefix=a&consumerGroup=c%3Fd");
         assert_eq!(audit(Some("a"), Some("c?d"), None), both);
+    }
+
+    #[test]
+    fn a_page_of_groups_is_asked_for_by_what_the_query_has() {
+        let mut query = super::GroupsQuery::default();
+        let path = |query: &super::GroupsQuery| super::groups(query).expect("names within rules");
+        assert_eq!(path(&query), "/coord/v1/monitoring/groups");
+        query.cursor = Some("orders{a&b".to_owned());
+        query.limit = Some(3);
+        query.state = Some(super::GroupState::Stable);
+        query.stream_prefix = Some("a/b".to_owned());
+        let all = "streamPrefix=a%2Fb&state=STABLE&limit=3&cursor=orders%7Ba%26b";
+        assert_eq!(path(&query), format!("/coord/v1/monitoring/groups?{all}"));
     }
 
     #[test]

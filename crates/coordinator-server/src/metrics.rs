@@ -4,6 +4,7 @@
 mod asked;
 mod consumers;
 mod groups;
+mod indexes;
 mod members;
 mod now;
 mod process;

@@ -6,9 +6,11 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use coordinator_core::settings::Settings;
 use coordinator_server::Deps;
-use protocol::{GroupList, GroupState, ListedFrom};
+use protocol::{GroupList, GroupState, GroupsQuery, ListedFrom};
 use redis::aio::MultiplexedConnection;
+use serde_json::Value;
 use store::MemoryStore;
 use support::redis::{ask, command_counts, deps, start};
 use support::{Server, config, heartbeat};
@@ -134,14 +136,19 @@ async fn pages(server: &Server) {
     }
     server.beat("orders", &heartbeat("a", 0, 0)).await;
     let mut found = Vec::new();
-    let mut query = "?limit=3".to_owned();
+    let mut query = GroupsQuery {
+        limit: Some(3),
+        ..GroupsQuery::default()
+    };
     let mut sizes = Vec::new();
     loop {
-        let page = list(server, &query).await;
+        let page = server.client.groups_page(&query).await.unwrap();
         sizes.push(page.groups.len());
         found.extend(page.groups);
-        let Some(next) = page.next_cursor else { break };
-        query = format!("?limit=3&cursor={}", next.replace('{', "%7B"));
+        query.cursor = page.next_cursor;
+        if query.cursor.is_none() {
+            break;
+        }
     }
     assert_eq!(sizes, [3, 3, 2]);
     found.sort_by(|a, b| a.stream_prefix.cmp(&b.stream_prefix));
@@ -185,6 +192,181 @@ async fn a_listing_has_pages_that_are_the_whole_list_without_one() {
     server.create("orders", 1).await;
     pages(&server).await;
     assert_eq!(list(&server, "").await.served_by, Some(ListedFrom::Records));
+}
+
+/// A page of rows for dashboards: who served it, the rows, and where the next one begins.
+async fn rows(server: &Server, path: &str) -> (String, Vec<Value>, Option<String>) {
+    let path = format!("/coord/v1/monitoring/grafana/{path}");
+    let request = server.request("GET", &path);
+    let answer = request.basic_auth("admin", Some("admin")).send().await;
+    let answer = answer.unwrap();
+    assert_eq!(answer.status(), 200, "{path}");
+    let header = |name: &str| {
+        let value = answer.headers().get(name)?;
+        Some(value.to_str().unwrap().to_owned())
+    };
+    let (served_by, next) = (header("x-served-by").unwrap(), header("x-next-cursor"));
+    let has_age = header("x-index-age").is_some();
+    assert_eq!(served_by == "INDEX", has_age, "{path}");
+    (served_by, answer.json().await.unwrap(), next)
+}
+
+/// All pages of so many rows, none of them longer, and who served them.
+async fn paged(server: &Server, path: &str, limit: usize) -> (String, Vec<Value>) {
+    let first = format!("{path}?limit={limit}");
+    let (served_by, mut all, mut next) = rows(server, &first).await;
+    assert!(all.len() <= limit);
+    while let Some(cursor) = next {
+        let (served, more, behind) = rows(server, &format!("{first}&cursor={cursor}")).await;
+        assert_eq!(served, served_by);
+        assert!(more.len() <= limit);
+        all.extend(more);
+        next = behind;
+    }
+    (served_by, all)
+}
+
+async fn dashboards_have_pages(server: &Server, served_by: &str) {
+    let kinds = [
+        ("groups", 9),
+        ("shards", 27),
+        ("assignments", 27),
+        ("members", 1),
+        ("options/streams", 9),
+        ("options/consumer-groups", 9),
+        ("options/shards", 3),
+    ];
+    for (kind, count) in kinds {
+        let (served, all, next) = rows(server, kind).await;
+        assert_eq!(
+            (served.as_str(), all.len(), next),
+            (served_by, count, None),
+            "{kind}"
+        );
+        // Within groups, at their ends, and all at once.
+        for limit in [1, 4, 9, 100] {
+            let (served, told) = match kind {
+                "options/shards" => continue,
+                kind => paged(server, kind, limit).await,
+            };
+            assert_eq!(served, served_by, "{kind} by {limit}");
+            let same = told.len() == all.len() && all.iter().all(|row| told.contains(row));
+            assert!(same, "{kind} by {limit}");
+        }
+    }
+    let (_, one, next) = rows(server, "shards?streamPrefix=orders-3&limit=2").await;
+    assert_eq!(one.len(), 2);
+    let cursor = next.unwrap();
+    let path = format!("shards?streamPrefix=orders-3&limit=2&cursor={cursor}");
+    let (_, rest, next) = rows(server, &path).await;
+    let rest: Vec<&Value> = rest.iter().map(|row| &row["shardIndex"]).collect();
+    assert_eq!((rest, next), (vec![&Value::from(2)], None));
+    let path = "/coord/v1/monitoring/grafana/groups?cursor=nonsense";
+    let request = server.request("GET", path);
+    let answer = request.basic_auth("admin", Some("admin")).send().await;
+    assert_eq!(answer.unwrap().status(), 400);
+}
+
+async fn nine_groups(server: &Server) {
+    for number in 0..9 {
+        server.create(&format!("orders-{number}"), 3).await;
+    }
+    server.beat("orders-4", &heartbeat("a", 0, 0)).await;
+}
+
+#[tokio::test]
+async fn dashboards_have_pages_by_the_index_and_by_the_records_when_that_is_lost() {
+    let mut config = config();
+    config.shard_sampling_interval = Duration::ZERO;
+    config.monitoring_cache = Duration::from_secs(60);
+    // Nothing changes while it is read.
+    config.settings = Settings::default();
+    let (redis, server) = start(config).await;
+    nine_groups(&server).await;
+    until_indexed(&server).await;
+    dashboards_have_pages(&server, "INDEX").await;
+    let mut connection = redis.connection().await.unwrap();
+    forget(&mut connection, "{pj:groups*").await;
+    let (served_by, rows, _) = rows(&server, "groups").await;
+    assert_eq!((served_by.as_str(), rows.len()), ("RECORDS", 9));
+}
+
+#[tokio::test]
+async fn dashboards_have_pages_without_an_index() {
+    let mut config = config();
+    config.settings = Settings::default();
+    let server = Server::with(Deps::new(Arc::new(MemoryStore::new())), config).await;
+    nine_groups(&server).await;
+    dashboards_have_pages(&server, "RECORDS").await;
+}
+
+/// A page of groups is read in the index, and no record for it, however many there are.
+#[tokio::test]
+async fn a_page_of_a_dashboard_reads_no_records() {
+    let mut config = config();
+    config.shard_sampling_interval = Duration::ZERO;
+    let (redis, server) = start(config).await;
+    nine_groups(&server).await;
+    until_indexed(&server).await;
+    let slow = ["CONFIG", "SET", "slowlog-log-slower-than", "0"];
+    let mut connection = redis.connection().await.unwrap();
+    ask::<String>(&mut connection, &slow).await;
+    ask::<String>(&mut connection, &["SLOWLOG", "RESET"]).await;
+    for path in ["groups?limit=4", "options/streams?limit=4"] {
+        assert_eq!(rows(&server, path).await.0, "INDEX");
+    }
+    let log: redis::Value = ask(&mut connection, &["SLOWLOG", "GET", "1000"]).await;
+    let log = format!("{log:?}");
+    assert!(log.contains("{pj:groups"), "the index was asked");
+    assert!(!log.contains("orders-8:orders-8}:metadata"), "{log}");
+}
+
+/// Numbers of the indexes are shown: who served, why not the index, and repairs.
+#[tokio::test]
+async fn what_becomes_of_questions_to_the_indexes_is_counted() {
+    let mut config = config();
+    config.settings = Settings::default();
+    let (redis, server) = start(config).await;
+    server.create("orders", 1).await;
+    // Its lease is something to wait for.
+    server.beat("orders", &heartbeat("a", 0, 0)).await;
+    until_indexed(&server).await;
+    let mut connection = redis.connection().await.unwrap();
+    forget(&mut connection, "{pj:groups*").await;
+    let unbuilt = list(&server, "").await;
+    assert_eq!(unbuilt.served_by, Some(ListedFrom::Records));
+    until_indexed(&server).await;
+    let due = "redis_stream_coord_index_read_total{index=\"due\",served_by=\"index\"} 0";
+    let is_read = || async {
+        let metrics = server.client.metrics().await.unwrap();
+        !metrics.lines().any(|line| line == due)
+    };
+    wait_until_async(PATIENCE, is_read).await.unwrap();
+    let metrics = server.client.metrics().await.unwrap();
+    let number = |series: &str| -> f64 {
+        let series = format!("redis_stream_coord_{series} ");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&series));
+        let line = line.unwrap_or_else(|| panic!("{series}"));
+        line.parse().unwrap()
+    };
+    for index in ["due", "groups"] {
+        let of = |name: &str, label: &str| number(&format!("{name}{{index=\"{index}\"{label}}}"));
+        assert!(of("index_read_total", ",served_by=\"index\"") >= 1.0);
+        assert!(of("index_rebuild_total", ",outcome=\"built\"") >= 1.0);
+        assert!(of("index_repair_total", "") >= 1.0);
+        assert!(of("index_fallback_total", ",reason=\"unbuilt\"") >= 1.0);
+        for zero in [
+            "index_in_doubt",
+            "index_circuit_open",
+            "index_write_failed_total",
+        ] {
+            assert!(of(zero, "").abs() < f64::EPSILON, "{zero}");
+        }
+        assert!((0.0..60.0).contains(&of("index_age_seconds", "")));
+    }
+    let fallbacks = number("index_fallback_total{index=\"groups\",reason=\"unbuilt\"}");
+    let by_source = number("index_read_total{index=\"groups\",served_by=\"source\"}");
+    assert!(by_source >= fallbacks && fallbacks >= 2.0);
 }
 
 /// What one coordinator changes, another one shows: it visits what is listed in another version than it has seen.

@@ -9,6 +9,7 @@ use protocol::{
     GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaMessageRow, GrafanaOption,
     GrafanaShardRow, ShardOffsets, stream_key,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{MemberProgress, Message, MessageField};
 
@@ -22,25 +23,46 @@ pub(crate) fn option(text: String, value: String) -> GrafanaOption {
     GrafanaOption { text, value }
 }
 
+/// How many members and shards of a group there are of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GroupCounts {
+    live_members: u32,
+    members: u32,
+    revoking_shards: u32,
+}
+
+impl GroupCounts {
+    pub(crate) fn of(group: &Group) -> Self {
+        let revoking = group.live_members().map(|(id, _)| group.draining(id).len());
+        Self {
+            live_members: count(group.live_members().count()),
+            members: count(group.record().members.len()),
+            revoking_shards: count(revoking.sum()),
+        }
+    }
+}
+
 /// A group, with the sums of its streams where they are known.
-pub(crate) fn group_row(group: &Group, totals: Option<Totals>) -> GrafanaGroupRow {
-    let view = super::group::group(group);
+pub(crate) fn group_row(
+    view: protocol::Group,
+    counts: GroupCounts,
+    totals: Option<Totals>,
+) -> GrafanaGroupRow {
     let sum = |counts: &BTreeMap<String, u32>| counts.values().sum::<u32>();
     let current = sum(&view.current_assignment_summary);
     let target = sum(&view.target_assignment_summary);
-    let revoking = group.live_members().map(|(id, _)| group.draining(id).len());
     GrafanaGroupRow {
         state: view.state,
         group_epoch: view.group_epoch,
         assignment_epoch: view.assignment_epoch,
         metadata_version: view.metadata_version,
         shard_count: view.shard_count,
-        active_members: count(group.live_members().count()),
-        total_members: count(group.record().members.len()),
+        active_members: counts.live_members,
+        total_members: counts.members,
         current_shards: current,
         target_shards: target,
         assigned_shard_ratio: format!("{current} / {}", view.shard_count),
-        revoking_shards: count(revoking.sum()),
+        revoking_shards: counts.revoking_shards,
         total_stream_length: totals.and_then(|totals| totals.stream_length),
         total_pending_count: totals.and_then(|totals| totals.pending),
         total_lag: totals.and_then(|totals| totals.lag),

@@ -21,7 +21,8 @@ use protocol::{IsoTimestamp, ShardId};
 
 pub(crate) use consumption::{consumption, last_acked_of_each};
 pub(crate) use grafana::{
-    assignment_rows, broken_shard_row, group_row, member_rows, message_row, option, shard_rows,
+    GroupCounts, assignment_rows, broken_shard_row, group_row, member_rows, message_row, option,
+    shard_rows,
 };
 pub(crate) use group::{group, group_changed, routing};
 pub(crate) use heartbeat::{request, response, retry_response};

@@ -36,7 +36,7 @@ pub(crate) struct Reported {
 pub(super) struct Looks {
     standings: SharedReads<GroupId, Standing>,
     reports: SharedReads<GroupId, Reported>,
-    groups: SharedReads<(), Vec<Group>>,
+    groups: SharedReads<GroupId, Group>,
     room: Semaphore,
 }
 
@@ -85,9 +85,9 @@ impl Engine {
         self.0.looks.reports.get(id, read).await
     }
 
-    /// All groups, as [`Engine::groups`] reads them.
-    pub(crate) async fn all_groups(&self) -> Arc<Look<Vec<Group>>> {
-        self.0.looks.groups.get(&(), || self.groups()).await
+    /// A group alone.
+    pub(crate) async fn shared_group(&self, id: &GroupId) -> Arc<Look<Group>> {
+        self.0.looks.groups.get(id, || self.group(id)).await
     }
 
     /// Whether there is a Redis of shard streams.

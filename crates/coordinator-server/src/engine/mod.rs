@@ -52,7 +52,7 @@ pub(crate) use error::EngineError;
 pub(crate) use events::{GroupNews, Missed};
 pub(crate) use fitness::{Concern, Evictions};
 pub(crate) use group_task::HeartbeatOutcome;
-pub(crate) use listing::{ListingError, ListingPage};
+pub(crate) use listing::{ListedGroup, ListingError, ListingPage};
 pub(crate) use looks::{Reported, Standing, seen};
 pub(crate) use sampler::Sample;
 pub(crate) use scale::Scaled;
@@ -240,6 +240,13 @@ impl Engine {
     /// What this coordinator last saw of each group, in the order of their names.
     pub(crate) fn views(&self) -> Vec<View> {
         self.0.views.all()
+    }
+
+    /// What became of the questions to each index.
+    pub(crate) fn index_metrics(&self) -> Vec<(&'static str, projection::Metrics)> {
+        let due = self.0.due.index_metrics().map(|metrics| ("due", metrics));
+        let groups = ("groups", self.0.listing.index_metrics());
+        due.into_iter().chain([groups]).collect()
     }
 
     /// Every group as news, and the number of the last event that it is as new as.

@@ -57,23 +57,6 @@ impl Engine {
         }
     }
 
-    /// Every group that can be read, in the order of their names; those that can't are logged and left out.
-    pub(crate) async fn groups(&self) -> Result<Vec<Group>, EngineError> {
-        let ids = self.group_ids().await?;
-        let mut groups = Vec::with_capacity(ids.len());
-        for id in ids {
-            match self.group(&id).await {
-                Ok(group) => groups.push(group),
-                Err(EngineError::GroupNotFound) => {}
-                Err(EngineError::Store(error @ store::StoreError::Corrupt { .. })) => {
-                    tracing::error!(group = %id, %error, "the group is left out of the listing");
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(groups)
-    }
-
     /// What the members of a group last reported of their work.
     pub(crate) async fn progress(
         &self,

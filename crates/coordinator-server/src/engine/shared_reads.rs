@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::EngineError;
 
-/// From this many keys on, outcomes that are too old are dropped with each new one.
+/// From this many keys on, outcomes that are too old are dropped whenever their number has doubled.
 const MANY: usize = 256;
 
 /// What was read, and when.
@@ -36,7 +36,14 @@ type Slot<T> = tokio::sync::Mutex<Option<Arc<Look<T>>>>;
 /// Shared reads, by key.
 pub(super) struct SharedReads<K, T> {
     keep: Duration,
-    slots: Mutex<HashMap<K, Arc<Slot<T>>>>,
+    slots: Mutex<Slots<K, T>>,
+}
+
+/// What is known, by key.
+struct Slots<K, T> {
+    of: HashMap<K, Arc<Slot<T>>>,
+    /// With how many keys those are looked for that are too old.
+    full: usize,
 }
 
 impl<K: Clone + Eq + Hash, T> SharedReads<K, T> {
@@ -44,7 +51,10 @@ impl<K: Clone + Eq + Hash, T> SharedReads<K, T> {
     pub(super) fn new(keep: Duration) -> Self {
         Self {
             keep,
-            slots: Mutex::default(),
+            slots: Mutex::new(Slots {
+                of: HashMap::new(),
+                full: MANY,
+            }),
         }
     }
 
@@ -73,19 +83,20 @@ impl<K: Clone + Eq + Hash, T> SharedReads<K, T> {
 
     fn slot(&self, key: &K) -> Arc<Slot<T>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = slots.get(key) {
+        if let Some(slot) = slots.of.get(key) {
             return Arc::clone(slot);
         }
-        if slots.len() >= MANY {
+        if slots.of.len() >= slots.full {
             // Anybody may ask for any name.
-            slots.retain(|_, slot| {
+            slots.of.retain(|_, slot| {
                 let known = slot.try_lock();
                 known.map_or(true, |known| {
                     known.as_ref().is_some_and(|look| look.age() < self.keep)
                 })
             });
+            slots.full = MANY.max(slots.of.len() * 2);
         }
-        Arc::clone(slots.entry(key.clone()).or_default())
+        Arc::clone(slots.of.entry(key.clone()).or_default())
     }
 }
 
@@ -162,6 +173,6 @@ mod tests {
         for key in 1..=1_000 {
             ask(&reads, key, &count).await;
         }
-        assert!(reads.slots.lock().unwrap().len() <= MANY);
+        assert!(reads.slots.lock().unwrap().of.len() <= MANY);
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct ProcessNow {
     /// What was asked about names that are no group's.
     pub(super) asked: Asked,
     pub(super) evictions: Evictions,
+    /// What became of the questions to each index.
+    pub(super) indexes: Vec<(&'static str, projection::Metrics)>,
 }
 
 /// A group as it is shown.
@@ -79,6 +81,7 @@ pub(super) fn gather(engine: &Engine) -> Now {
         process: ProcessNow {
             asked: engine.asked_in_vain(),
             evictions: engine.evictions(),
+            indexes: engine.index_metrics(),
         },
     }
 }

@@ -5,14 +5,14 @@ use std::slice::from_ref;
 use bytes::Bytes;
 
 use super::text::Page;
-use super::{asked, consumers, groups, members, now, process, shards};
+use super::{asked, consumers, groups, indexes, members, now, process, shards};
 use crate::engine::Engine;
 
 /// The whole text, in parts. It takes its time where groups are many: not for a thread that others wait for.
 pub(super) fn text(engine: &Engine) -> Vec<Bytes> {
     let now = now::gather(engine);
     let mut page = Page::new(super::render());
-    for family in process::FAMILIES {
+    for family in process::FAMILIES.iter().chain(indexes::FAMILIES) {
         page.begin(family);
         page.tell(family, from_ref(&now.process));
     }

@@ -15,8 +15,8 @@ use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use futures_util::future::join_all;
 use projection::{
-    FallbackReason, Index, Limit, Position, Projection, Range, ServedBy, Settings as IndexSettings,
-    Snapshot, SnapshotError,
+    FallbackReason, Index, Limit, Metrics, Position, Projection, Range, ServedBy,
+    Settings as IndexSettings, Snapshot, SnapshotError,
 };
 use store::GroupStore;
 
@@ -72,6 +72,12 @@ impl DueWork {
             visits: Visits::new(),
             shared,
         }
+    }
+
+    /// What became of the questions to the index; none where there is none.
+    pub(super) fn index_metrics(&self) -> Option<Metrics> {
+        let shared = self.shared.as_ref()?;
+        Some(shared.projection.metrics())
     }
 
     /// A group was looked at, and wants its next tick then; `None` if it waits for nothing.

@@ -3,13 +3,16 @@
 use coordinator_core::Group;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::StoreRevision;
+use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use projection::{EntryId, Namespace, Order, Projected, Stored, Unreadable, Version};
 use serde::{Deserialize, Serialize};
+use store::{GroupStore, StoreError};
 
-use crate::convert;
+use crate::convert::{self, GroupCounts};
 use crate::engine::due::version_of;
 use crate::engine::entry_id::{entry_id, group_of, part};
+use crate::engine::recorded::recorded;
 
 /// A group as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub(crate) struct ListedGroup {
     pub(crate) id: GroupId,
     /// What is shown of it.
     pub(crate) shown: protocol::Group,
+    /// How many there are of what is not shown one by one.
+    pub(crate) counts: GroupCounts,
     /// Of which revision of its record that was made.
     pub(in crate::engine) revision: StoreRevision,
     /// When that was read or committed, by the store's clock. It is the version of the entry: a store that lost writes has lower revisions than before.
@@ -29,6 +34,7 @@ pub(crate) struct ListedGroup {
 struct Payload {
     revision: u64,
     group: protocol::Group,
+    counts: GroupCounts,
 }
 
 /// The namespace of all groups: they are listed in one order.
@@ -42,6 +48,23 @@ pub(super) fn order() -> Order {
 }
 
 impl ListedGroup {
+    /// A group as it is recorded now; none where there is none that can be read, which is logged.
+    pub(super) async fn read(
+        store: &dyn GroupStore,
+        settings: &Settings,
+        id: &GroupId,
+    ) -> Result<Option<Self>, StoreError> {
+        match recorded(store, settings, id).await {
+            Ok(found) => Ok(found
+                .map(|(group, snapshot)| Self::of(&group, snapshot.stamp.revision, snapshot.now))),
+            Err(error @ StoreError::Corrupt { .. }) => {
+                tracing::error!(group = %id, %error, "the group is left out of the listing");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     pub(in crate::engine) fn of(
         group: &Group,
         revision: StoreRevision,
@@ -50,6 +73,7 @@ impl ListedGroup {
         Self {
             id: group.record().id.clone(),
             shown: convert::group(group),
+            counts: GroupCounts::of(group),
             revision,
             seen_at,
         }
@@ -77,6 +101,7 @@ impl Projected for ListedGroup {
         let payload = Payload {
             revision: self.revision.get(),
             group: self.shown.clone(),
+            counts: self.counts,
         };
         serde_json::to_vec(&payload).expect("names and numbers have a text")
     }
@@ -87,6 +112,7 @@ impl Projected for ListedGroup {
         Ok(Self {
             id: group_of(stored.id)?,
             shown: payload.group,
+            counts: payload.counts,
             revision: StoreRevision::new(payload.revision),
             seen_at: Timestamp::from_ms(stored.version.get()),
         })

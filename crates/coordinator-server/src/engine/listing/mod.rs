@@ -12,12 +12,12 @@ use coordinator_core::record::GroupRecord;
 use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use projection::{
-    Applied, EntryId, Index, Limit, Position, Projection, Range, ServedBy,
+    Applied, EntryId, Index, Limit, Metrics, Position, Projection, Range, ServedBy,
     Settings as IndexSettings, WriteError,
 };
 use store::{GroupStore, Snapshot, StoreError};
 
-pub(super) use entry::ListedGroup;
+pub(crate) use entry::ListedGroup;
 use entry::{all_groups, order};
 use source::ListingSource;
 
@@ -82,6 +82,11 @@ impl Listing {
             outbox: Outbox::default(),
             has_index,
         }
+    }
+
+    /// What became of the questions to the index.
+    pub(super) fn index_metrics(&self) -> Metrics {
+        self.projection.metrics()
     }
 
     /// A page of the groups of one stream, or of all.
@@ -185,6 +190,17 @@ impl Engine {
         limit: Limit,
     ) -> Result<ListingPage, ListingError> {
         self.0.listing.page(stream, cursor, limit).await
+    }
+
+    /// A group as it is recorded now, listed; none where there is none that can be read.
+    pub(crate) async fn list_one(&self, id: &GroupId) -> Result<Option<ListedGroup>, ListingError> {
+        let settings = &self.0.listing.settings;
+        Ok(ListedGroup::read(self.store(), settings, id).await?)
+    }
+
+    /// What the listing calls a group: what it gives as a place to go on from.
+    pub(crate) fn listing_name(&self, group: &GroupId) -> String {
+        entry_id(group).to_string()
     }
 
     /// Lists a group as it is recorded now: it was made, or is listed otherwise than it was seen.

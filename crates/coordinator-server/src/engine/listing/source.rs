@@ -12,7 +12,6 @@ use store::{GroupStore, StoreError};
 use super::entry::{ListedGroup, order};
 use crate::engine::entry_id::entry_id;
 use crate::engine::of_stream::group_ids_where;
-use crate::engine::recorded::recorded;
 
 /// How many records are read at once.
 const AT_ONCE: usize = 8;
@@ -42,24 +41,11 @@ impl ListingSource {
         let mut groups: Vec<GroupId> = groups.into_iter().collect();
         groups.sort_by_key(place);
         // The directory may name some that are gone: as many more are read then.
-        let reading = stream::iter(groups).map(|group| self.listed(group));
+        let read = async |group| ListedGroup::read(&*self.store, &self.settings, &group).await;
+        let reading = stream::iter(groups).map(read);
         let reading = reading.buffered(AT_ONCE);
         let there = reading.try_filter_map(async |listed| Ok(listed));
         there.take(count).try_collect().await
-    }
-
-    /// A group as it is recorded now; none where there is none that can be read.
-    async fn listed(&self, id: GroupId) -> Result<Option<ListedGroup>, StoreError> {
-        match recorded(&*self.store, &self.settings, &id).await {
-            Ok(found) => Ok(found.map(|(group, snapshot)| {
-                ListedGroup::of(&group, snapshot.stamp.revision, snapshot.now)
-            })),
-            Err(error @ StoreError::Corrupt { .. }) => {
-                tracing::error!(group = %id, %error, "the group is left out of the listing");
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
     }
 }
 

@@ -31,6 +31,9 @@ struct GrafanaQuery {
     /// The most rows; absent: 1,000.
     #[param(nullable = false, minimum = 1, maximum = 10_000)]
     limit: Option<u32>,
+    /// Where the page begins: what the header X-Next-Cursor of the page before said. Absent: at the beginning. Records have no pages.
+    #[param(nullable = false, pattern = "^[A-Za-z0-9_-]*$", max_length = 1_400)]
+    cursor: Option<String>,
     /// Whether the fields of records are told too.
     #[param(nullable = false)]
     includeFields: Option<bool>,
@@ -101,9 +104,13 @@ pub(super) fn operations() -> Vec<Described> {
     ]
 }
 
+/// What the headers of rows say.
+const HEADERS: &str = "The header Age says how old the rows are, in seconds; X-Served-By whether an index told which groups there are (INDEX), or their \
+records did (RECORDS), and X-Index-Age how old the index is; X-Next-Cursor where the next page begins, absent at the end. What is not known is null, never 0.";
+
 fn rows(path: &'static str, id: &'static str, summary: &'static str) -> Described {
     get(path, id, summary)
-        .about("The header Age says how old the rows are, in seconds. What is not known is null, never 0.")
+        .about(HEADERS)
         .tagged("Monitoring")
         .query::<GrafanaQuery>()
         .refuses(&STREAMS)
@@ -112,6 +119,7 @@ fn rows(path: &'static str, id: &'static str, summary: &'static str) -> Describe
 
 fn options(path: &'static str, id: &'static str, summary: &'static str) -> Described {
     get(path, id, summary)
+        .about("The headers are those of rows. A page has each choice once.")
         .tagged("Monitoring")
         .query::<GrafanaQuery>()
         .answers_list::<GrafanaOption>("The choices.", example!("grafana-options.full"))

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use coordinator_core::Group;
@@ -12,12 +13,15 @@ use protocol::{GrafanaMessageRow, MESSAGE_LIMIT_MAX};
 use store::{Message, MessagePage, MessageRange, PAGE_BYTES};
 
 use super::query::GrafanaQuery;
-use super::{AT_ONCE, Rows, groups_of, rows};
+use super::walk::Walk;
+use super::{Rows, rows, there};
 use crate::convert;
 use crate::engine::{self, EngineError};
 use crate::http::access::Reader;
 use crate::http::{ApiError, App};
 
+/// How many shards are read at once.
+const AT_ONCE: usize = 8;
 /// The most shards of which records are told in one answer.
 const SHARDS: usize = 64;
 /// How many bytes of records are read for one answer, about; each shard may have its part of them, and no more than a page has.
@@ -35,8 +39,8 @@ pub(in crate::http) async fn messages(
     if !app.engine().has_plane() {
         return Err(EngineError::NoPlane.into());
     }
-    let (groups, age) = groups_of(&app, &query).await?;
-    let places = places(groups, &query);
+    let mut walk = Walk::begin(&app, &query);
+    let (places, age) = places(&app, &mut walk, &query).await?;
     if places.len() > SHARDS {
         return Err(ApiError::invalid(format!(
             "more than {SHARDS} shards are asked for, so many are read at once: name streamPrefix or shardIndex"
@@ -62,24 +66,37 @@ pub(in crate::http) async fn messages(
     while let Some((place, page)) = reading.next().await {
         newest.add(place, page);
     }
-    rows(newest.into_rows(query.with_fields)?, limit, age)
+    let mut told = newest.into_rows(query.with_fields)?;
+    told.truncate(limit);
+    rows(told, walk.origin(age, None))
 }
 
-/// The shards that are asked for, up to one more than are read.
-fn places(groups: Vec<Group>, query: &GrafanaQuery) -> Vec<Place> {
+/// The shards that are asked for, up to one more than are read, and how old what is known of them is.
+async fn places(
+    app: &App,
+    walk: &mut Walk<'_>,
+    query: &GrafanaQuery,
+) -> Result<(Vec<Place>, Duration), ApiError> {
     let mut known = BTreeSet::new();
-    let mut places = Vec::new();
-    for group in groups.into_iter().map(Arc::new) {
-        if known.insert(group.record().id.stream.clone()) {
-            let shards = engine::streams(&group);
-            let wanted = shards
-                .iter()
-                .filter(|shard| query.shard.allows_shard(*shard));
+    let (mut places, mut age) = (Vec::new(), Duration::ZERO);
+    while let Some(groups) = walk.next().await? {
+        for listed in groups {
             let room = SHARDS + 1 - places.len();
+            if room == 0 || !known.insert(listed.id.stream.clone()) {
+                continue;
+            }
+            let look = app.engine().shared_group(&listed.id).await;
+            age = age.max(look.age());
+            let Some(group) = there(&look)?.cloned().map(Arc::new) else {
+                continue;
+            };
+            let shards = engine::streams(&group);
+            let wanted = shards.iter();
+            let wanted = wanted.filter(|shard| query.shard.allows_shard(*shard));
             places.extend(wanted.take(room).map(|shard| (Arc::clone(&group), shard)));
         }
     }
-    places
+    Ok((places, age))
 }
 
 /// What was found so far: no more records than are told in the end.

@@ -1,7 +1,9 @@
-//! Flat rows and choices for dashboards. What is read for them is shared among all who ask, and `Age` says how old it is.
+//! Flat rows and choices for dashboards, page by page. What is read for them is shared among all who ask. The headers say how old rows are (`Age`), whether the
+//! index told which groups there are (`X-Served-By`) and how old that is (`X-Index-Age`), and where the next page begins (`X-Next-Cursor`).
 
 mod messages;
 mod query;
+mod walk;
 
 pub(in crate::http) use messages::messages;
 
@@ -11,53 +13,69 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::HeaderName;
 use axum::http::header::AGE;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use coordinator_core::Group;
-use coordinator_core::names::MemberId;
-use futures_util::stream::{self, StreamExt};
+use coordinator_core::names::{GroupId, MemberId};
+use coordinator_core::numbers::ShardIndex;
+use coordinator_core::shard_set::ShardSet;
 use protocol::{
     GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaOption, GrafanaShardRow,
+    ListedFrom,
 };
 use serde::Serialize;
-use store::MemberProgress;
+use store::{MemberProgress, StoreError};
 
 use crate::convert::{self, ShardRow, Totals};
-use crate::engine::{self, EngineError, Look, Reported, Sample, Standing, seen};
+use crate::engine::{self, EngineError, ListedGroup, Look, Reported, Sample, Standing, seen};
 use crate::http::access::Reader;
 use crate::http::{ApiError, App};
 use query::GrafanaQuery;
+use walk::{Cursor, Origin, Page, Told, Walk, page};
 
 /// Of so many groups the streams are looked at for an answer. Of more, what the sampler found last is told.
 const FRESH: usize = 8;
-/// How many groups, or shards, are read at once.
-const AT_ONCE: usize = 8;
 
-/// Rows, and how old they are.
-type Rows<T> = Result<([(HeaderName, String); 1], Json<Vec<T>>), ApiError>;
+const SERVED_BY: HeaderName = HeaderName::from_static("x-served-by");
+const INDEX_AGE: HeaderName = HeaderName::from_static("x-index-age");
+const NEXT_CURSOR: HeaderName = HeaderName::from_static("x-next-cursor");
 
-fn rows<T: Serialize>(mut rows: Vec<T>, limit: usize, age: Duration) -> Rows<T> {
-    rows.truncate(limit);
-    Ok(([(AGE, age.as_secs().to_string())], Json(rows)))
-}
+/// Rows, and what the headers say of them.
+type Rows<T> = Result<(HeaderMap, Json<Vec<T>>), ApiError>;
 
-/// The groups that are asked for.
-async fn groups_of(app: &App, query: &GrafanaQuery) -> Result<(Vec<Group>, Duration), ApiError> {
-    if let Some(id) = query.only_group() {
-        return match app.engine().group(&id).await {
-            Ok(group) => Ok((vec![group], Duration::ZERO)),
-            Err(EngineError::GroupNotFound) => Ok((Vec::new(), Duration::ZERO)),
-            Err(error) => Err(error.into()),
-        };
+fn rows<T: Serialize>(rows: Vec<T>, origin: Origin) -> Rows<T> {
+    let mut headers = HeaderMap::new();
+    let seconds = |age: Duration| HeaderValue::from(age.as_secs());
+    headers.insert(AGE, seconds(origin.age));
+    let served_by = match origin.served_by() {
+        ListedFrom::Index => "INDEX",
+        ListedFrom::Records => "RECORDS",
+    };
+    headers.insert(SERVED_BY, HeaderValue::from_static(served_by));
+    if let Some(age) = origin.index_age {
+        headers.insert(INDEX_AGE, seconds(age));
     }
-    let look = app.engine().all_groups().await;
-    let groups = seen(&look)?.iter().filter(|group| query.allows(group));
-    Ok((groups.cloned().collect(), look.age()))
+    if let Some(next) = origin.next {
+        let next = HeaderValue::try_from(next);
+        let next = next.expect("base64 is letters, digits, - and _");
+        headers.insert(NEXT_CURSOR, next);
+    }
+    Ok((headers, Json(rows)))
 }
 
-/// A group, and what was found of it.
+/// A group as it was read for all who ask; none where there is none that can be read.
+fn there(look: &Look<Group>) -> Result<Option<&Group>, EngineError> {
+    match seen(look) {
+        Ok(group) => Ok(Some(group)),
+        Err(EngineError::GroupNotFound | EngineError::Store(StoreError::Corrupt { .. })) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What is looked at of a group.
 struct Found {
-    group: Group,
     standing: Option<Arc<Look<Standing>>>,
     reported: Option<Arc<Look<Reported>>>,
 }
@@ -85,48 +103,44 @@ impl Found {
     }
 }
 
-/// What is to be looked at of groups.
-#[derive(Clone, Copy)]
-struct Wish {
+/// Looks at groups: at each itself where they are few, else at what the sampler found last.
+struct Looker<'a> {
+    app: &'a App,
+    samples: BTreeMap<GroupId, Sample>,
     streams: bool,
     members: bool,
 }
 
-async fn find(app: &App, groups: Vec<Group>, wish: Wish) -> Vec<Found> {
-    let engine = app.engine();
-    if groups.len() > FRESH {
-        let samples = engine.samples();
-        let sampled = groups.into_iter().map(|group| {
-            let sample: Option<&Sample> = samples.get(&group.record().id);
-            Found {
+impl<'a> Looker<'a> {
+    fn new(app: &'a App, streams: bool, members: bool) -> Self {
+        let samples = app.engine().samples();
+        Self {
+            app,
+            samples,
+            streams,
+            members,
+        }
+    }
+
+    async fn look(&self, id: &GroupId, are_few: bool) -> Found {
+        let engine = self.app.engine();
+        if !are_few {
+            let sample = self.samples.get(id);
+            return Found {
                 standing: sample.and_then(|sample| sample.standing.clone()),
                 reported: sample.map(|sample| Arc::clone(&sample.reported)),
-                group,
-            }
-        });
-        return sampled.collect();
-    }
-    let finding = groups.into_iter().map(|group| async move {
-        let id = group.record().id.clone();
-        let standing = match wish.streams {
-            true => Some(engine.standing(&id).await),
-            false => None,
-        };
-        let reported = match wish.members {
-            true => Some(engine.reported(&id).await),
-            false => None,
-        };
-        Found {
-            group,
-            standing,
-            reported,
+            };
         }
-    });
-    stream::iter(finding).buffered(AT_ONCE).collect().await
-}
-
-fn oldest(found: &[Found], age: Duration) -> Duration {
-    found.iter().map(Found::age).fold(age, Duration::max)
+        let standing = match self.streams {
+            true => Some(engine.standing(id).await),
+            false => None,
+        };
+        let reported = match self.members {
+            true => Some(engine.reported(id).await),
+            false => None,
+        };
+        Found { standing, reported }
+    }
 }
 
 pub(in crate::http) async fn groups(
@@ -134,18 +148,40 @@ pub(in crate::http) async fn groups(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaGroupRow> {
-    let (groups, age) = groups_of(&app, &query).await?;
-    let wish = Wish {
-        streams: true,
-        members: false,
+    let looker = &Looker::new(&app, true, false);
+    let of = |group: ListedGroup, _, are_few| async move {
+        let found = looker.look(&group.id, are_few).await;
+        let totals = found.looked().map(Totals::of).ok();
+        Ok(Told {
+            rows: vec![convert::group_row(group.shown, group.counts, totals)],
+            age: found.age(),
+        })
     };
-    let found = find(&app, groups, wish).await;
-    let row = |found: &Found| {
-        let totals = found.looked().map(Totals::of);
-        convert::group_row(&found.group, totals.ok())
+    let told = page(&app, &query, of).await?;
+    rows(told.rows, told.origin)
+}
+
+/// Rows that are made of groups' records and of what is found of them.
+async fn of_groups<R>(
+    looker: Looker<'_>,
+    query: &GrafanaQuery,
+    rows_of: impl Fn(&Group, &Found, usize) -> Vec<R>,
+) -> Rows<R>
+where
+    R: Serialize,
+{
+    let (looker, rows_of) = (&looker, &rows_of);
+    let of = |listed: ListedGroup, most, are_few| async move {
+        let look = looker.app.engine().shared_group(&listed.id).await;
+        let found = looker.look(&listed.id, are_few).await;
+        let group = there(&look)?;
+        Ok(Told {
+            rows: group.map_or_else(Vec::new, |group| rows_of(group, &found, most)),
+            age: look.age().max(found.age()),
+        })
     };
-    let told = found.iter().take(query.limit).map(row);
-    rows(told.collect(), query.limit, oldest(&found, age))
+    let told = page(looker.app, query, of).await?;
+    rows(told.rows, told.origin)
 }
 
 pub(in crate::http) async fn members(
@@ -153,19 +189,15 @@ pub(in crate::http) async fn members(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaMemberRow> {
-    let (groups, age) = groups_of(&app, &query).await?;
-    let wish = Wish {
-        streams: false,
-        members: true,
-    };
-    let found = find(&app, groups, wish).await;
+    let looker = Looker::new(&app, false, true);
     let none = BTreeMap::new();
-    let members = found
-        .iter()
-        .flat_map(|found| convert::member_rows(&found.group, found.progress().unwrap_or(&none)));
-    let wanted = members.filter(|row| query.member.allows(&row.member_id));
-    let told = wanted.take(query.limit).collect();
-    rows(told, query.limit, oldest(&found, age))
+    let rows_of = |group: &Group, found: &Found, _| {
+        let members = convert::member_rows(group, found.progress().unwrap_or(&none));
+        let wanted = members.into_iter();
+        let wanted = wanted.filter(|row| query.member.allows(&row.member_id));
+        wanted.collect()
+    };
+    of_groups(looker, &query, rows_of).await
 }
 
 pub(in crate::http) async fn shards(
@@ -173,18 +205,13 @@ pub(in crate::http) async fn shards(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaShardRow> {
-    let (groups, age) = groups_of(&app, &query).await?;
-    let wish = Wish {
-        streams: true,
-        members: true,
-    };
-    let found = find(&app, groups, wish).await;
-    let wanted = |shard| query.shard.allows_shard(shard);
-    let told = up_to(query.limit, &found, |found, limit| {
+    let looker = Looker::new(&app, true, true);
+    let rows_of = |group: &Group, found: &Found, most| {
         let (looked, progress) = (found.looked(), found.progress());
-        convert::shard_rows(&found.group, looked, progress, wanted, limit)
-    });
-    rows(told, query.limit, oldest(&found, age))
+        let wanted = |shard| query.shard.allows_shard(shard);
+        convert::shard_rows(group, looked, progress, wanted, most)
+    };
+    of_groups(looker, &query, rows_of).await
 }
 
 pub(in crate::http) async fn assignments(
@@ -192,12 +219,12 @@ pub(in crate::http) async fn assignments(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaAssignmentRow> {
-    let (groups, age) = groups_of(&app, &query).await?;
-    let wanted = |shard| query.shard.allows_shard(shard);
-    let told = up_to(query.limit, &groups, |group, limit| {
-        convert::assignment_rows(group, wanted, limit)
-    });
-    rows(told, query.limit, age)
+    let looker = Looker::new(&app, false, false);
+    let rows_of = |group: &Group, _: &Found, most| {
+        let wanted = |shard| query.shard.allows_shard(shard);
+        convert::assignment_rows(group, wanted, most)
+    };
+    of_groups(looker, &query, rows_of).await
 }
 
 pub(in crate::http) async fn stream_options(
@@ -205,9 +232,8 @@ pub(in crate::http) async fn stream_options(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaOption> {
-    let (groups, age) = groups_of(&app, &query).await?;
-    let names = groups.iter().map(|group| group.record().id.stream.as_str());
-    rows(named(names.collect()), query.limit, age)
+    let told = named(&app, &query, |id| id.stream.as_str()).await?;
+    rows(told.rows, told.origin)
 }
 
 pub(in crate::http) async fn group_options(
@@ -215,9 +241,8 @@ pub(in crate::http) async fn group_options(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaOption> {
-    let (groups, age) = groups_of(&app, &query).await?;
-    let names = groups.iter().map(|group| group.record().id.group.as_str());
-    rows(named(names.collect()), query.limit, age)
+    let told = named(&app, &query, |id| id.group.as_str()).await?;
+    rows(told.rows, told.origin)
 }
 
 pub(in crate::http) async fn shard_options(
@@ -225,35 +250,63 @@ pub(in crate::http) async fn shard_options(
     _: Reader,
     query: GrafanaQuery,
 ) -> Rows<GrafanaOption> {
-    let (groups, age) = groups_of(&app, &query).await?;
+    let mut walk = Walk::begin(&app, &query);
     // By index: groups have the same ones, mostly.
     let mut there: Vec<bool> = Vec::new();
-    for shards in groups.iter().map(engine::streams) {
-        for shard in shards.iter() {
-            let at = shard.as_usize();
-            there.resize(there.len().max(at + 1), false);
-            there[at] = true;
+    while let Some(groups) = walk.next().await? {
+        for group in groups {
+            for shard in streams_of(&app, &group).await?.iter() {
+                let at = shard.as_usize();
+                there.resize(there.len().max(at + 1), false);
+                there[at] = true;
+            }
         }
     }
     let indexes = there.iter().enumerate().filter(|(_, there)| **there);
     let option = |index: usize| convert::option(format!("shard {index}"), index.to_string());
     let options = indexes.take(query.limit).map(|(index, _)| option(index));
-    rows(options.collect(), query.limit, age)
+    rows(options.collect(), walk.origin(Duration::ZERO, None))
 }
 
-/// What `of` makes of one after the other, until there are enough rows; it is told how many are still wanted.
-fn up_to<T, R>(limit: usize, all: &[T], of: impl Fn(&T, usize) -> Vec<R>) -> Vec<R> {
-    let mut rows = Vec::new();
-    for one in all {
-        if rows.len() >= limit {
-            break;
+/// The shards that have a stream. Those on their way out are told by the record alone.
+async fn streams_of(app: &App, group: &ListedGroup) -> Result<ShardSet, ApiError> {
+    let look;
+    let changing = match group.shown.active_migration {
+        Some(_) => {
+            look = app.engine().shared_group(&group.id).await;
+            there(&look)?
         }
-        rows.extend(of(one, limit - rows.len()));
-    }
-    rows
+        None => None,
+    };
+    let of_count = || (0..group.shown.shard_count).map(ShardIndex::new).collect();
+    Ok(changing.map_or_else(of_count, engine::streams))
 }
 
-fn named(names: BTreeSet<&str>) -> Vec<GrafanaOption> {
-    let option = |name: &str| convert::option(name.to_owned(), name.to_owned());
-    names.into_iter().map(option).collect()
+/// Names of groups as choices, each once on a page.
+async fn named(
+    app: &App,
+    query: &GrafanaQuery,
+    name_of: impl Fn(&GroupId) -> &str,
+) -> Result<Page<GrafanaOption>, ApiError> {
+    let mut walk = Walk::begin(app, query);
+    let mut names = BTreeSet::new();
+    let mut last: Option<GroupId> = None;
+    let mut next = None;
+    'walk: while let Some(groups) = walk.next().await? {
+        for group in groups {
+            let name = name_of(&group.id);
+            if names.len() == query.limit && !names.contains(name) {
+                next = last.take();
+                break 'walk;
+            }
+            names.insert(name.to_owned());
+            last = Some(group.id);
+        }
+    }
+    let option = |name: String| convert::option(name.clone(), name);
+    let behind = next.map(|group| Cursor::behind(app.engine().listing_name(&group), false));
+    Ok(Page {
+        rows: names.into_iter().map(option).collect(),
+        origin: walk.origin(Duration::ZERO, behind),
+    })
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
-use coordinator_core::Group;
-use coordinator_core::names::GroupId;
+use coordinator_core::names::{GroupId, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
 
+use super::walk::Cursor;
 use crate::convert;
 use crate::http::{ApiError, App};
 
@@ -59,6 +59,8 @@ pub(in crate::http) struct GrafanaQuery {
     pub(super) shard: Wanted,
     pub(super) member: Wanted,
     pub(super) limit: usize,
+    /// Where the page begins; none at the beginning.
+    pub(super) cursor: Option<Cursor>,
     pub(super) with_fields: bool,
 }
 
@@ -70,6 +72,7 @@ impl GrafanaQuery {
             shard: Wanted::default(),
             member: Wanted::default(),
             limit: ROWS,
+            cursor: None,
             with_fields: false,
         };
         for (name, value) in pairs {
@@ -79,6 +82,7 @@ impl GrafanaQuery {
                 "shardIndex" => query.shard.add(value),
                 "memberId" => query.member.add(value),
                 "limit" if !value.is_empty() => query.limit = limit(value)?,
+                "cursor" if !value.is_empty() => query.cursor = Some(cursor(value)?),
                 "includeFields" if !value.is_empty() => query.with_fields = yes_or_no(value)?,
                 // Dashboards send more than is of use here.
                 _ => {}
@@ -94,15 +98,27 @@ impl GrafanaQuery {
     }
 
     /// Whether a group is asked for.
-    pub(super) fn allows(&self, group: &Group) -> bool {
-        let id = &group.record().id;
+    pub(super) fn allows(&self, id: &GroupId) -> bool {
         self.stream.allows(id.stream.as_str()) && self.group.allows(id.group.as_str())
+    }
+
+    /// The one stream that is asked for, if it is one.
+    pub(super) fn only_stream(&self) -> Option<StreamPrefix> {
+        StreamPrefix::parse(self.stream.only()?).ok()
     }
 
     /// The one group that is asked for, if it is one.
     pub(super) fn only_group(&self) -> Option<GroupId> {
         convert::group_id(self.stream.only()?, self.group.only()?).ok()
     }
+}
+
+fn cursor(text: &str) -> Result<Cursor, ApiError> {
+    Cursor::parse(text).ok_or_else(|| {
+        ApiError::invalid(format!(
+            "cursor must be what the header X-Next-Cursor of the page before said, not {text:?}"
+        ))
+    })
 }
 
 fn yes_or_no(text: &str) -> Result<bool, ApiError> {
@@ -173,6 +189,7 @@ mod tests {
             ("shardIndex", "{1,-1}"),
             ("limit", "0"),
             ("limit", "10001"),
+            ("cursor", "7"),
         ] {
             assert!(parse(name, value).is_err(), "{name}={value}");
         }
