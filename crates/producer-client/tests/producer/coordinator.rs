@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::Body;
 use axum::http::HeaderValue;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::response::Response;
 use coordinator_client::CoordinatorClient;
 use openapi_check::Conformity;
@@ -116,6 +116,10 @@ fn respond(answer: &Answer) -> Response {
     let mut response = Response::new(Body::from(body.expect("encodes")));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
+    if status == 401 {
+        let basic = HeaderValue::from_static("Basic realm=\"coordinator\"");
+        response.headers_mut().insert(WWW_AUTHENTICATE, basic);
+    }
     *response.status_mut() = status.try_into().expect("a status");
     response
 }
