@@ -1,6 +1,8 @@
 //! Users, certificates and secrets of a coordinator that runs: read at the start, read again, and never told.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,8 +10,10 @@ use std::time::Duration;
 use coordinator_client::{CoordinatorClient, Credentials};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use openapi_check::Conformity;
 use protocol::LoginRequest;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use support::watched::watched;
 use tempfile::TempDir;
 use testkit::wait_until_async;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -25,6 +29,7 @@ struct Running {
     url: String,
     log: PathBuf,
     child: Child,
+    conformity: Conformity,
 }
 
 impl Running {
@@ -44,11 +49,16 @@ impl Running {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
         let line = line.unwrap().unwrap().expect("it says where it listens");
         let url = line.split_whitespace().last().unwrap().to_owned();
-        Self { url, log, child }
+        Self {
+            url,
+            log,
+            child,
+            conformity: Conformity::new(),
+        }
     }
 
     fn client(&self, name: &str, password: &str, authority: Option<&str>) -> CoordinatorClient {
-        let builder = CoordinatorClient::builder([&self.url]);
+        let builder = watched([&self.url], self.conformity.judge());
         let builder = match authority {
             Some(pem) => builder.root_certificates_pem(pem),
             None => builder,

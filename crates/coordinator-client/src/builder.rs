@@ -8,6 +8,7 @@ use reqwest::Url;
 use crate::client::CoordinatorClient;
 use crate::credentials::Credentials;
 use crate::endpoints::Endpoints;
+use crate::observer::{Exchange, Observer};
 use crate::tls::TlsSettings;
 
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -70,6 +71,7 @@ pub struct ClientBuilder {
     connect_timeout: Duration,
     request_timeout: Duration,
     tls: TlsSettings,
+    observer: Option<Observer>,
 }
 
 impl ClientBuilder {
@@ -80,6 +82,7 @@ impl ClientBuilder {
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             request_timeout: DEFAULT_REQUEST_TIMEOUT,
             tls: TlsSettings::default(),
+            observer: None,
         }
     }
 
@@ -143,6 +146,25 @@ impl ClientBuilder {
         self
     }
 
+    /// Who is shown every answer of a coordinator, good or bad, before the call that it belongs to goes on: for logs, measurements, tests. What was answered
+    /// 503 and is then asked of the next coordinator is shown, too; a stream of events is shown when it is opened, without a body. What was not answered
+    /// whole is not shown. Clones of the client share it, and calls wait for it: let it be quick. A second one takes the place of the first.
+    ///
+    /// ```
+    /// use coordinator_client::CoordinatorClient;
+    ///
+    /// let client = CoordinatorClient::builder(["http://127.0.0.1:8080"])
+    ///     .observer(|seen| println!("{} {} -> {} in {:?}", seen.method, seen.path(), seen.status, seen.took))
+    ///     .build()
+    ///     .expect("settings that work");
+    /// # let _ = client;
+    /// ```
+    #[must_use]
+    pub fn observer(mut self, look: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Observer::new(look));
+        self
+    }
+
     /// Checks the settings and makes the client. TLS is by rustls with the ring provider, which becomes the process's
     /// default unless it has one.
     ///
@@ -162,6 +184,7 @@ impl ClientBuilder {
             Endpoints::new(urls),
             self.credentials,
             self.request_timeout,
+            self.observer,
         ))
     }
 

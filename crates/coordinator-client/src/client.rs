@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::builder::{BuildError, ClientBuilder};
 use crate::credentials::Credentials;
 use crate::endpoints::Endpoints;
+use crate::observer::Observer;
 
 /// A client of one or several coordinators that share a store.
 ///
@@ -25,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) http: reqwest::Client,
     pub(crate) endpoints: Endpoints,
     pub(crate) request_timeout: Duration,
+    pub(crate) observer: Option<Observer>,
 }
 
 impl CoordinatorClient {
@@ -50,12 +52,14 @@ impl CoordinatorClient {
         endpoints: Endpoints,
         credentials: Option<Credentials>,
         request_timeout: Duration,
+        observer: Option<Observer>,
     ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 http,
                 endpoints,
                 request_timeout,
+                observer,
             }),
             credentials,
         }

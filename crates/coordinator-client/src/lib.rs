@@ -16,12 +16,14 @@
 //! # }
 //! ```
 
+mod answer;
 mod builder;
 mod calls;
 mod client;
 mod credentials;
 mod endpoints;
 mod error;
+mod observer;
 mod path;
 mod tls;
 mod transport;
@@ -31,3 +33,4 @@ pub use calls::{Event, Events};
 pub use client::CoordinatorClient;
 pub use credentials::Credentials;
 pub use error::ClientError;
+pub use observer::Exchange;

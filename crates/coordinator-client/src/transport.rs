@@ -3,17 +3,15 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use protocol::{ErrorBody, ErrorCode, decode};
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use protocol::decode;
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::answer::{Answer, Sent};
 use crate::client::CoordinatorClient;
 use crate::error::ClientError;
-
-/// How much of a body that is not the coordinator's is shown.
-const FOREIGN_BODY_CHARS: usize = 200;
 
 /// One call, ready to be sent any number of times.
 pub(crate) struct Call {
@@ -95,40 +93,6 @@ impl Call {
         Self {
             anonymous: true,
             ..self
-        }
-    }
-}
-
-/// What a coordinator answered, good or bad.
-pub(crate) struct Answer {
-    pub(crate) url: String,
-    pub(crate) status: u16,
-    retry_after: Option<Duration>,
-    pub(crate) body: Bytes,
-}
-
-impl Answer {
-    pub(crate) const fn is_success(&self) -> bool {
-        self.status >= 200 && self.status < 300
-    }
-
-    /// The refusal that this answer is.
-    pub(crate) fn into_error(self) -> ClientError {
-        let (code, message) = match decode::<ErrorBody>(&self.body) {
-            Ok(body) => (body.error_code, body.message),
-            Err(_) => {
-                let start = String::from_utf8_lossy(&self.body)
-                    .chars()
-                    .take(FOREIGN_BODY_CHARS)
-                    .collect();
-                (ErrorCode::Unknown(format!("HTTP_{}", self.status)), start)
-            }
-        };
-        ClientError::Api {
-            status: self.status,
-            code,
-            message,
-            retry_after: self.retry_after,
         }
     }
 }
@@ -222,22 +186,22 @@ impl CoordinatorClient {
         if let Some(credentials) = &self.credentials {
             request = credentials.apply(request);
         }
-        let response = request.send().await.map_err(|error| {
+        let sent = Sent {
+            url,
+            method: &Method::GET,
+            target: path,
+            begun: Instant::now(),
+        };
+        let failed = |error| {
             self.shared.endpoints.failed(position);
             failure(url, limit, error)
-        })?;
-        let status = response.status().as_u16();
+        };
+        let response = request.send().await.map_err(failed)?;
         if !response.status().is_success() {
-            let retry_after = retry_after(&response);
-            let body = response.bytes().await.unwrap_or_default();
-            let answer = Answer {
-                url: url.to_owned(),
-                status,
-                retry_after,
-                body,
-            };
+            let answer = self.receive(&sent, response).await.map_err(failed)?;
             return Err(answer.into_error());
         }
+        self.show(&sent, response.status(), response.headers(), None);
         self.shared.endpoints.answered(position);
         Ok((url.to_owned(), response))
     }
@@ -261,16 +225,14 @@ impl CoordinatorClient {
         if let Some(credentials) = self.credentials.as_ref().filter(|_| !call.anonymous) {
             request = credentials.apply(request);
         }
+        let sent = Sent {
+            url,
+            method: &call.method,
+            target: &call.path,
+            begun: Instant::now(),
+        };
         let response = request.send().await?;
-        let status = response.status().as_u16();
-        let retry_after = retry_after(&response);
-        let body = response.bytes().await?;
-        Ok(Answer {
-            url: url.to_owned(),
-            status,
-            retry_after,
-            body,
-        })
+        self.receive(&sent, response).await
     }
 }
 
@@ -283,17 +245,4 @@ fn failure(url: &str, limit: Duration, error: reqwest::Error) -> ClientError {
         url,
         source: error.without_url(),
     }
-}
-
-/// Whole seconds; the other form of the header, a date, is not used by the coordinator.
-fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response
-        .headers()
-        .get(RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
-    Some(Duration::from_secs(seconds))
 }

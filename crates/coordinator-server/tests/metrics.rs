@@ -10,8 +10,9 @@ use std::time::Duration;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
 use protocol::{HeartbeatRequest, HeartbeatStatus, ScaleRequest, ShardId, ShardProgress};
+use serde_json::Value;
 use support::{Server, config, heartbeat, obey};
-use testkit::wait_until_async;
+use testkit::{RedisServer, wait_until_async};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -131,8 +132,8 @@ fn to(target: u32) -> ScaleRequest {
     }
 }
 
-#[tokio::test]
-async fn the_numbers_and_labels_are_those_of_the_page() {
+/// A coordinator that shows all there is, and what it shows; its Redis lives as long.
+async fn with_everything_shown(expected: &Names) -> (RedisServer, Server, String) {
     let mut config = config();
     config.shard_sampling_interval = Duration::from_millis(200);
     config.monitoring_cache = Duration::from_millis(10);
@@ -144,18 +145,11 @@ async fn the_numbers_and_labels_are_those_of_the_page() {
         support::redis::ask::<String>(&mut connection, &words).await;
     }
     let request = tokio::sync::Mutex::new(settle(&server, "m").await);
-    server
-        .client
-        .producer_routing("orders", "orders")
-        .await
-        .unwrap();
+    let routing = server.client.producer_routing("orders", "orders").await;
+    routing.unwrap();
     server.client.scale_stream("orders", &to(1)).await.unwrap();
-    server
-        .client
-        .scale_stream("orders", &to(5))
-        .await
-        .unwrap_err();
-    let expected = promised();
+    let refused = server.client.scale_stream("orders", &to(5)).await;
+    refused.unwrap_err();
     let complete = || async {
         let mut last = request.lock().await;
         let answer = server.beat("orders", &last).await;
@@ -166,11 +160,65 @@ async fn the_numbers_and_labels_are_those_of_the_page() {
             value(&text, "migration_shards_open", &[("condition", "UNREAD")]) == Some(1.0);
         let is_sampled = value(&text, "shard_lag", &[("shard_index", "1")]) == Some(1.0);
         let is_reported = value(&text, "member_active_workers", &[("member_id", "m")]).is_some();
-        is_open && is_sampled && is_reported && shown(&text) == expected
+        is_open && is_sampled && is_reported && shown(&text) == *expected
     };
     let outcome = wait_until_async(PATIENCE, complete).await;
     let text = scrape(&server).await;
-    assert_eq!(shown(&text), expected, "{outcome:?}");
+    assert_eq!(shown(&text), *expected, "{outcome:?}");
+    (redis, server, text)
+}
+
+/// What existing dashboards go by: by its name the type and the labels of each metric.
+fn agreed() -> BTreeMap<String, (String, BTreeSet<String>)> {
+    let text = include_str!("../../../fixtures/metrics.json");
+    let fixture: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(fixture["prefix"], "redis_stream_coord_");
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    let metrics = fixture["metrics"].as_array().unwrap().iter().map(|metric| {
+        let labels = metric["labels"].as_array().unwrap().iter().map(word);
+        let described = (word(&metric["type"]), labels.collect());
+        (word(&metric["name"]), described)
+    });
+    metrics.collect()
+}
+
+/// What is shown beyond that.
+const OURS: [&str; 9] = [
+    "audit_failed_total",
+    "migration_shards_open",
+    "migration_state",
+    "migration_state_age_seconds",
+    "ownership_violation_total",
+    "shard_lag_unknown",
+    "shard_sample_age_seconds",
+    "store_eviction_policy",
+    "streams_eviction_policy",
+];
+
+/// In both directions: what is agreed is shown as agreed, and what is shown is agreed or ours.
+#[tokio::test]
+async fn names_types_and_labels_are_those_that_were_agreed_and_nine_more() {
+    let (_redis, _server, text) = with_everything_shown(&promised()).await;
+    let types = text.lines().filter_map(|line| {
+        let (name, kind) = line
+            .strip_prefix("# TYPE redis_stream_coord_")?
+            .split_once(' ')?;
+        Some((name.to_owned(), kind.to_owned()))
+    });
+    let types: BTreeMap<String, String> = types.collect();
+    let shown = shown(&text).into_iter().map(|(name, labels)| {
+        let kind = types[&name].clone();
+        (name, (kind, labels))
+    });
+    let (ours, rest): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        shown.partition(|(name, _)| OURS.contains(&name.as_str()));
+    assert_eq!(rest, agreed());
+    assert_eq!(ours.into_keys().collect::<Vec<_>>(), OURS);
+}
+
+#[tokio::test]
+async fn the_numbers_and_labels_are_those_of_the_page() {
+    let (_redis, _server, text) = with_everything_shown(&promised()).await;
     let first = [
         ("stream_prefix", "orders"),
         ("consumer_group", "orders"),

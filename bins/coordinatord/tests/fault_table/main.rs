@@ -16,8 +16,7 @@ use scene::Scene;
 async fn compare(fault: Fault) {
     let mut scene = Scene::new(fault).await;
     scene.begin().await;
-    let answers =
-        requests::ask_all(&scene.daemon.address, &scene.steady, fault.stops_changes()).await;
+    let answers = requests::ask_all(&scene.daemon, &scene.steady, fault.stops_changes()).await;
     scene.end().await;
     scene.assert_nobody_lost_anything().await;
     page::assert_says(fault.column(), &answers);

@@ -3,9 +3,13 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use openapi_check::Judge;
 use protocol::HeartbeatRequest;
-use reqwest::Response;
+use reqwest::{Method, Response};
 use serde_json::{Value, json};
+
+use crate::support::Daemon;
+use crate::support::watched::{begun, read};
 
 /// The longest that an answer may take.
 const BOUND: Duration = Duration::from_secs(15);
@@ -98,19 +102,21 @@ const NOT_ASKED: &str = "–";
 
 /// Asks one of each kind, all at the same time, and gives what the table says of each. Changes are asked for only where none can take place.
 pub async fn ask_all(
-    address: &str,
+    daemon: &Daemon,
     steady: &Steady,
     with_changes: bool,
 ) -> Vec<(&'static str, String)> {
     let http = reqwest::Client::builder().build().unwrap();
+    let (address, judge) = (&daemon.address, &daemon.conformity.judge());
     let asked = KINDS.iter().map(async |(name, method, path, body)| {
         let is_change = *method != "GET" && *name != STEADY && *name != LOG_IN;
         if is_change && !with_changes {
             return (*name, NOT_ASKED.to_owned());
         }
         let path = path.replace("{change}", &steady.change);
+        let method: Method = method.parse().unwrap();
         let request = http
-            .request(method.parse().unwrap(), format!("http://{address}{path}"))
+            .request(method.clone(), format!("http://{address}{path}"))
             .basic_auth("admin", Some("admin"));
         let request = match body() {
             _ if *name == STEADY => request.json(&steady.heartbeat),
@@ -121,8 +127,8 @@ pub async fn ask_all(
         let started = Instant::now();
         let answer = request.send().await.unwrap();
         let cell = match *name {
-            EVENTS => answer.status().as_u16().to_string(),
-            _ => cell(answer).await,
+            EVENTS => begun(judge, &method, &answer).as_u16().to_string(),
+            _ => cell(judge, &method, answer).await,
         };
         let took = started.elapsed();
         eprintln!("{name}: {cell} in {took:?}");
@@ -133,14 +139,13 @@ pub async fn ask_all(
 }
 
 /// Status, code, and a plus where the answer says when to come back.
-async fn cell(answer: Response) -> String {
+async fn cell(judge: &Judge, method: &Method, answer: Response) -> String {
     let status = answer.status();
-    let comes_back = answer.headers().get("retry-after").cloned();
-    let text = answer.text().await;
-    let Ok(text) = text else {
+    let Ok((_, headers, text)) = read(judge, method, answer).await else {
         return format!("{} cut off", status.as_u16());
     };
-    let body: Value = serde_json::from_str(&text).unwrap_or_default();
+    let comes_back = headers.get("retry-after");
+    let body: Value = serde_json::from_slice(&text).unwrap_or_default();
     let mut cell = status.as_u16().to_string();
     if let Some(code) = body["errorCode"].as_str() {
         cell = format!("{cell} `{code}`");

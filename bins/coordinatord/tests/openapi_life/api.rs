@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 
+use openapi_check::{Answer, Contract};
+use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
-
-use crate::contract::{Answer, Contract};
 
 /// Where a document is looked for; everything else is in it.
 const DOCUMENT: &str = "/coord/v1/openapi.json";
@@ -88,9 +88,8 @@ impl Api {
             }
         }
         assert_eq!(used, values.len(), "{id} knows each of {values:?}");
-        let mut request = self
-            .http
-            .request(method.to_uppercase().parse().unwrap(), url.clone());
+        let method: Method = method.to_uppercase().parse().unwrap();
+        let mut request = self.http.request(method.clone(), url.clone());
         let wanted = operation["security"].as_array().into_iter().flatten();
         let takes_token = wanted.clone().any(|scheme| scheme.get("bearer").is_some());
         if let (true, Some(token)) = (takes_token, &self.token) {
@@ -99,7 +98,7 @@ impl Api {
         if let Some(fields) = fields {
             request = request.json(&self.body(id, operation, &fields));
         }
-        self.answered(method, url.path(), request.send().await.unwrap())
+        self.answered(&method, url.path(), request.send().await.unwrap())
             .await
     }
 
@@ -123,23 +122,14 @@ impl Api {
         body
     }
 
-    async fn answered(&self, method: &str, path: &str, response: reqwest::Response) -> Answered {
-        let status = response.status().as_u16();
+    async fn answered(&self, method: &Method, path: &str, response: reqwest::Response) -> Answered {
+        let status = response.status();
         let headers = response.headers().clone();
         let is_json = headers
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind == "application/json");
         let bytes = response.bytes().await.unwrap();
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
-        let answer = Answer {
-            method: &method.to_uppercase(),
-            path,
-            status,
-            headers: headers.collect(),
-            body: Some(&bytes),
-        };
+        let answer = Answer::new(method, path, status, &headers, Some(bytes.clone()));
         self.contract.check(&answer).unwrap();
         let body = if is_json {
             serde_json::from_slice(&bytes).unwrap()
@@ -147,7 +137,10 @@ impl Api {
             Value::Null
         };
         self.note(&body);
-        Answered { status, body }
+        Answered {
+            status: status.as_u16(),
+            body,
+        }
     }
 
     /// Remembers the words that say how something stands.

@@ -5,7 +5,5 @@ mod api;
 mod life;
 mod member;
 
-#[path = "../../../../crates/coordinator-server/tests/support/contract.rs"]
-mod contract;
 #[path = "../support/mod.rs"]
 mod support;

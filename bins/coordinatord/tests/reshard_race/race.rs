@@ -17,6 +17,7 @@ use crate::resharding::coordinator::Operator;
 use crate::resharding::journal::Journal;
 use crate::resharding::streams::Streams;
 use crate::support::Daemon;
+use crate::support::watched::watched;
 
 pub(crate) const MESSAGES: u64 = 10_000;
 const PRODUCERS: u64 = 4;
@@ -67,7 +68,10 @@ impl Race {
         daemons[0].ready().await;
         daemons[0].create("orders", 8).await;
         let mut race = Self {
-            operator: Operator::new(&format!("http://{}", daemons[0].address)),
+            operator: Operator::new(
+                &format!("http://{}", daemons[0].address),
+                daemons[0].conformity.judge(),
+            ),
             redis,
             daemons,
             journal: Journal::default(),
@@ -84,7 +88,8 @@ impl Race {
 
     fn client(&self) -> CoordinatorClient {
         let urls = self.daemons.iter();
-        CoordinatorClient::builder(urls.map(|daemon| format!("http://{}", daemon.address)))
+        let urls = urls.map(|daemon| format!("http://{}", daemon.address));
+        watched(urls, self.daemons[0].conformity.judge())
             .credentials(Credentials::basic("admin", "admin"))
             .build()
             .unwrap()

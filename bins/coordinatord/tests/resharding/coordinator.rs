@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use bytes::Bytes;
 use coordinator_client::{CoordinatorClient, Credentials};
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{Deps, ServerConfig, serve};
+use coordinator_server::{Deps, ServerConfig, Witness, serve};
+use openapi_check::{Conformity, Judge};
 use protocol::{CreateGroupRequest, CreateStreamRequest, Migrations};
+use reqwest::{Method, Response};
 use serde_json::json;
 use store::LockLimits;
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
@@ -32,6 +35,8 @@ pub struct Coordinator {
     pub switch: Arc<Switch>,
     pub plane: Arc<MortalPlane>,
     serving: AbortHandle,
+    /// Whatever a test is about, nothing may be answered that is not described.
+    pub conformity: Conformity,
 }
 
 /// What a coordinator is started with.
@@ -101,6 +106,8 @@ impl Coordinator {
         // Exact publishing to what leaves is refused from the first look on.
         config.routing_lease = Duration::ZERO;
         config.keep_retired = Duration::from_secs(600);
+        let conformity = Conformity::new();
+        config.witness = Some(witness(conformity.judge()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let client = CoordinatorClient::builder([&url])
@@ -108,7 +115,7 @@ impl Coordinator {
             .request_timeout(Duration::from_secs(10))
             .build()
             .unwrap();
-        let operator = Operator::new(&url);
+        let operator = Operator::new(&url, conformity.judge());
         let serving = tokio::spawn(async move {
             serve(listener, deps, config, std::future::pending())
                 .await
@@ -120,6 +127,7 @@ impl Coordinator {
             switch,
             plane,
             serving: serving.abort_handle(),
+            conformity,
         }
     }
 
@@ -157,19 +165,29 @@ impl Coordinator {
     }
 }
 
+/// Shows whatever is answered to a judge.
+fn witness(judge: Judge) -> Witness {
+    Witness::new(move |seen| {
+        let (path, body) = (seen.uri.path(), seen.body.clone());
+        judge.see(&seen.method, path, seen.status, &seen.headers, body);
+    })
+}
+
 /// Requests of an operator. Each answers the HTTP status.
 #[derive(Clone)]
 pub struct Operator {
     http: reqwest::Client,
     base: String,
+    judge: Judge,
 }
 
 impl Operator {
     /// One who asks the coordinator there. The driver is the one of the typed client, which must have been built before.
-    pub fn new(url: &str) -> Self {
+    pub fn new(url: &str, judge: Judge) -> Self {
         Self {
             http: reqwest::Client::new(),
             base: format!("{url}/coord/v1"),
+            judge,
         }
     }
 
@@ -189,13 +207,28 @@ impl Operator {
         let request = self.http.get(format!("{}{path}", self.base));
         let request = request.timeout(Duration::from_secs(2));
         let answer = request.basic_auth("admin", Some("admin")).send().await?;
-        answer.error_for_status()?.json().await
+        let refused = answer.error_for_status_ref().map(|_| ());
+        let body = self.read(&Method::GET, answer).await?;
+        refused?;
+        Ok(serde_json::from_slice(&body).unwrap())
     }
 
     async fn post(&self, path: &str, body: &serde_json::Value) -> reqwest::Result<u16> {
         let request = self.http.post(format!("{}{path}", self.base)).json(body);
         let request = request.timeout(Duration::from_secs(10));
         let answer = request.basic_auth("admin", Some("admin")).send().await?;
-        Ok(answer.status().as_u16())
+        let status = answer.status().as_u16();
+        self.read(&Method::POST, answer).await?;
+        Ok(status)
+    }
+
+    /// The body, shown to the judge.
+    async fn read(&self, method: &Method, answer: Response) -> reqwest::Result<Bytes> {
+        let path = answer.url().path().to_owned();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        let body = answer.bytes().await?;
+        let shown = Some(body.clone());
+        self.judge.see(method, &path, status, &headers, shown);
+        Ok(body)
     }
 }

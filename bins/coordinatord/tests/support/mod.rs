@@ -1,12 +1,15 @@
 //! Coordinators as processes, on a Redis of their own.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod watched;
+
 use std::process::Stdio;
 use std::time::Duration;
 
 use coordinator_client::{ClientError, CoordinatorClient, Credentials};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use openapi_check::Conformity;
 use protocol::{
     CreateStreamRequest, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus,
     RuntimeConsumerCapacity,
@@ -22,6 +25,8 @@ pub struct Daemon {
     pub client: CoordinatorClient,
     pub address: String,
     child: Child,
+    /// Whatever a test is about, nothing may be answered that is not described.
+    pub conformity: Conformity,
 }
 
 impl Daemon {
@@ -46,7 +51,8 @@ impl Daemon {
             .unwrap()
             .unwrap();
         let url = line.split_whitespace().last().unwrap().to_owned();
-        let client = CoordinatorClient::builder([&url])
+        let conformity = Conformity::new();
+        let client = watched::watched([&url], conformity.judge())
             .credentials(Credentials::basic("admin", "admin"))
             .request_timeout(Duration::from_secs(5))
             .build()
@@ -56,6 +62,7 @@ impl Daemon {
             client,
             address,
             child,
+            conformity,
         }
     }
 

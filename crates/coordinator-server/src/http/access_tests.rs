@@ -7,17 +7,17 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
+use axum::http::{Method, Request, Response, StatusCode};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::BodyExt as _;
+use openapi_check::{Answer, Contract};
 use protocol::{ErrorBody, ErrorCode, Role};
 use store::MemoryStore;
 use tower::ServiceExt as _;
 
 use super::access::Writer;
-use super::contract::{Answer, Contract};
 use super::router::Routes;
 use super::table::{Access, Row, TABLE, row_of};
 use super::{App, Peer, openapi, router};
@@ -93,17 +93,8 @@ async fn described(method: &Method, path: &str, response: Response<Body>) -> Res
     } else {
         body.collect().await.expect("a whole body").to_bytes()
     };
-    let text = |value: &HeaderValue| value.to_str().expect("a text").to_owned();
-    let headers = parts.headers.iter();
-    let answer = Answer {
-        method: method.as_str(),
-        path: &filled(path),
-        status: parts.status.as_u16(),
-        headers: headers
-            .map(|(name, value)| (name.to_string(), text(value)))
-            .collect(),
-        body: Some(&body),
-    };
+    let (path, shown) = (filled(path), Some(body.clone()));
+    let answer = Answer::new(method, &path, parts.status, &parts.headers, shown);
     CONTRACT
         .check(&answer)
         .unwrap_or_else(|fault| panic!("{fault}"));

@@ -17,9 +17,6 @@ mod witness;
 
 #[cfg(test)]
 mod access_tests;
-#[cfg(test)]
-#[path = "../../tests/support/contract.rs"]
-mod contract;
 
 use std::sync::Arc;
 

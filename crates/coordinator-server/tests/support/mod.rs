@@ -2,7 +2,6 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod certificates;
-pub mod contract;
 pub mod moody;
 pub mod plane;
 pub mod redis;
@@ -10,15 +9,15 @@ pub mod resharding;
 pub mod unlucky;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Answer, Contract};
 use coordinator_client::{CoordinatorClient, Credentials};
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{Deps, Exchange, ServerConfig, Witness, serve};
+use coordinator_server::{Deps, ServerConfig, Witness, serve};
+use openapi_check::{Conformity, Judge};
 use protocol::{
     CreateStreamRequest, HeartbeatRequest, HeartbeatResponse, RevokeState, RevokingShard,
     RuntimeConsumerCapacity, ShardId,
@@ -35,38 +34,16 @@ pub struct Server {
     pub client: CoordinatorClient,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<()>>,
-    /// What was answered otherwise than the OpenAPI document says.
-    faults: Arc<Mutex<Vec<String>>>,
-}
-
-static CONTRACT: LazyLock<Contract> =
-    LazyLock::new(|| Contract::new(include_str!("../snapshots/openapi.json")));
-
-/// Compares an exchange with the OpenAPI document.
-fn fault(exchange: &Exchange) -> Option<String> {
-    let headers = exchange.headers.iter();
-    let headers = headers.filter_map(|(name, value)| {
-        let value = value.to_str().ok()?.to_owned();
-        Some((name.as_str().to_owned(), value))
-    });
-    let answer = Answer {
-        method: exchange.method.as_str(),
-        path: exchange.uri.path(),
-        status: exchange.status.as_u16(),
-        headers: headers.collect(),
-        body: exchange.body.as_deref(),
-    };
-    CONTRACT.check(&answer).err()
-}
-
-impl Drop for Server {
     /// Whatever a test is about, nothing may be answered that is not described.
-    fn drop(&mut self) {
-        let faults = std::mem::take(&mut *self.faults.lock().unwrap());
-        if !std::thread::panicking() {
-            assert!(faults.is_empty(), "{}", faults.join("\n\n"));
-        }
-    }
+    pub conformity: Conformity,
+}
+
+/// Shows whatever is answered to a judge.
+fn witness(judge: Judge) -> Witness {
+    Witness::new(move |seen| {
+        let (path, body) = (seen.uri.path(), seen.body.clone());
+        judge.see(&seen.method, path, seen.status, &seen.headers, body);
+    })
 }
 
 /// Times short enough for a test to see leases end.
@@ -98,11 +75,8 @@ impl Server {
     }
 
     pub async fn with(deps: Deps, mut config: ServerConfig) -> Self {
-        let faults: Arc<Mutex<Vec<String>>> = Arc::default();
-        let found = Arc::clone(&faults);
-        config.witness = Some(Witness::new(move |exchange| {
-            found.lock().unwrap().extend(fault(exchange));
-        }));
+        let conformity = Conformity::new();
+        config.witness = Some(witness(conformity.judge()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let credentials = Credentials::basic("admin", "admin");
@@ -123,7 +97,7 @@ impl Server {
             client,
             stop: Some(stop),
             running: Some(running),
-            faults,
+            conformity,
         }
     }
 

@@ -8,9 +8,10 @@ use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use coordinator_client::CoordinatorClient;
+use openapi_check::Conformity;
 use protocol::{
-    AssignedStream, Assignment, HeartbeatRequest, HeartbeatResponse, HeartbeatStatus, ShardId,
-    WatchQuery, WatchResponse,
+    AssignedStream, Assignment, ErrorBody, ErrorCode, HeartbeatRequest, HeartbeatResponse,
+    HeartbeatStatus, ShardId, WatchQuery, WatchResponse,
 };
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -46,6 +47,8 @@ struct Shared {
 pub(crate) struct Coordinator {
     shared: Shared,
     address: String,
+    /// It answers nothing that the real one can't.
+    conformity: Conformity,
 }
 
 impl Coordinator {
@@ -76,11 +79,25 @@ impl Coordinator {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { shared, address }
+        Self {
+            shared,
+            address,
+            conformity: Conformity::new(),
+        }
     }
 
     pub(crate) fn client(&self) -> CoordinatorClient {
-        CoordinatorClient::builder([format!("http://{}", self.address)])
+        self.through(&self.address)
+    }
+
+    /// A client that reaches it at another address.
+    pub(crate) fn through(&self, address: &str) -> CoordinatorClient {
+        let judge = self.conformity.judge();
+        CoordinatorClient::builder([format!("http://{address}")])
+            .observer(move |seen| {
+                let body = seen.body.cloned();
+                judge.see(seen.method, seen.target, seen.status, seen.headers, body);
+            })
             .build()
             .unwrap()
     }
@@ -128,13 +145,13 @@ async fn heartbeat(
     State(shared): State<Shared>,
     Path((_, _, member)): Path<(String, String, String)>,
     Json(request): Json<HeartbeatRequest>,
-) -> Result<Json<HeartbeatResponse>, (StatusCode, &'static str)> {
+) -> Result<Json<HeartbeatResponse>, (StatusCode, Json<ErrorBody>)> {
     let mut script = shared.script.lock().unwrap();
     if script.down {
-        return Err((StatusCode::SERVICE_UNAVAILABLE, "down"));
+        return Err(refusal(ErrorCode::CoordinatorTerminating, "down"));
     }
     if script.unwelcome {
-        return Err((StatusCode::BAD_REQUEST, "this is no heartbeat"));
+        return Err(refusal(ErrorCode::InvalidRequest, "this is no heartbeat"));
     }
     script.heartbeats.push(request.clone());
     let fenced = script.fence.iter().position(|fenced| *fenced == member);
@@ -180,6 +197,11 @@ async fn heartbeat(
         },
         member_lease_ttl_ms: Some(script.lease_ms),
     }))
+}
+
+fn refusal(code: ErrorCode, message: &str) -> (StatusCode, Json<ErrorBody>) {
+    let status = StatusCode::from_u16(code.http_status()).unwrap();
+    (status, Json(ErrorBody::new(code, message)))
 }
 
 async fn watch_version(

@@ -98,10 +98,7 @@ async fn lost_answers_of_the_coordinator_disturb_nothing() {
     let (scene, log) = (Scene::new(1).await, Log::new());
     let address = scene.coordinator.address().to_owned();
     let proxy = testkit::TcpProxy::start(address).await.unwrap();
-    let through =
-        coordinator_client::CoordinatorClient::builder([format!("http://{}", proxy.address())])
-            .build()
-            .unwrap();
+    let through = scene.coordinator.through(&proxy.address());
     scene.coordinator.assign("a-m0", &[0]);
     let client = scene
         .builder("a", &log)

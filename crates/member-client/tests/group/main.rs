@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used)]
 
 mod changes;
+mod conformity;
 mod world;

@@ -10,8 +10,9 @@ use coordinator_client::{CoordinatorClient, Credentials};
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{Deps, ServerConfig, serve};
+use coordinator_server::{Deps, ServerConfig, Witness, serve};
 use member_client::{Handler, HandlerError, MemberClient, Record, RunningClient};
+use openapi_check::{Conformity, Judge};
 use protocol::{CreateStreamRequest, GroupState};
 use store::MemoryStore;
 use testkit::{RedisServer, wait_until, wait_until_async};
@@ -93,6 +94,16 @@ impl Drop for Note<'_> {
 pub(crate) struct Server {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
+    /// Whatever a test is about, nothing may be answered that is not described.
+    pub(crate) conformity: Conformity,
+}
+
+/// Shows whatever is answered to a judge.
+fn witness(judge: Judge) -> Witness {
+    Witness::new(move |seen| {
+        let (path, body) = (seen.uri.path(), seen.body.clone());
+        judge.see(&seen.method, path, seen.status, &seen.headers, body);
+    })
 }
 
 impl Server {
@@ -106,6 +117,8 @@ impl Server {
         let mut config = ServerConfig::new("test");
         config.settings = Settings::validated(timing, &Sticky).unwrap();
         config.shutdown_timeout = Duration::from_secs(1);
+        let conformity = Conformity::new();
+        config.witness = Some(witness(conformity.judge()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -115,6 +128,7 @@ impl Server {
         Self {
             address,
             stop: Some(stop),
+            conformity,
         }
     }
 

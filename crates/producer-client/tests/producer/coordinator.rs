@@ -4,8 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::HeaderValue;
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::response::Response;
 use coordinator_client::CoordinatorClient;
+use openapi_check::Conformity;
 use protocol::{ErrorBody, ErrorCode, RoutedShard, Routing};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -30,6 +33,8 @@ pub(crate) struct Coordinator {
     url: String,
     shared: Arc<Shared>,
     task: JoinHandle<()>,
+    /// It answers nothing that the real one can't.
+    conformity: Conformity,
 }
 
 impl Coordinator {
@@ -56,11 +61,21 @@ impl Coordinator {
                 .await
                 .expect("serves");
         });
-        Self { url, shared, task }
+        Self {
+            url,
+            shared,
+            task,
+            conformity: Conformity::new(),
+        }
     }
 
     pub(crate) fn client(&self) -> CoordinatorClient {
+        let judge = self.conformity.judge();
         CoordinatorClient::builder([self.url.as_str()])
+            .observer(move |seen| {
+                let body = seen.body.cloned();
+                judge.see(seen.method, seen.target, seen.status, seen.headers, body);
+            })
             .build()
             .expect("settings that work")
     }
@@ -99,6 +114,12 @@ fn respond(answer: &Answer) -> Response {
         ),
     };
     let mut response = Response::new(Body::from(body.expect("encodes")));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    if status == 401 {
+        let basic = HeaderValue::from_static("Basic realm=\"coordinator\"");
+        response.headers_mut().insert(WWW_AUTHENTICATE, basic);
+    }
     *response.status_mut() = status.try_into().expect("a status");
     response
 }

@@ -7,7 +7,8 @@ use coordinator_client::{ClientBuilder, CoordinatorClient, Credentials};
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{ClientAuth, Deps, ServerConfig, Tls, TlsFiles, serve};
+use coordinator_server::{ClientAuth, Deps, ServerConfig, Tls, TlsFiles, Witness, serve};
+use openapi_check::{Conformity, Judge};
 use protocol::GroupState;
 use store::{LockLimits, MemoryStore, StoreClock};
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
@@ -22,6 +23,8 @@ pub(crate) struct Coordinator {
     pub(crate) url: String,
     pub(crate) client: CoordinatorClient,
     running: JoinHandle<()>,
+    /// Whatever a test is about, nothing may be answered that is not described.
+    pub(crate) conformity: Conformity,
 }
 
 impl Coordinator {
@@ -74,7 +77,7 @@ impl Coordinator {
 
     async fn start(
         deps: Deps,
-        config: ServerConfig,
+        mut config: ServerConfig,
         scheme: &str,
         client: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Self {
@@ -82,6 +85,8 @@ impl Coordinator {
         let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let builder = CoordinatorClient::builder([&url]);
         let builder = builder.credentials(Credentials::basic("admin", "admin"));
+        let conformity = Conformity::new();
+        config.witness = Some(witness(conformity.judge()));
         let client = client(builder).build().unwrap();
         let running = tokio::spawn(async move {
             serve(listener, deps, config, std::future::pending())
@@ -92,6 +97,7 @@ impl Coordinator {
             url,
             client,
             running,
+            conformity,
         }
     }
 
@@ -113,6 +119,14 @@ impl Coordinator {
     pub(crate) fn kill(&self) {
         self.running.abort();
     }
+}
+
+/// Shows whatever is answered to a judge.
+fn witness(judge: Judge) -> Witness {
+    Witness::new(move |seen| {
+        let (path, body) = (seen.uri.path(), seen.body.clone());
+        judge.see(&seen.method, path, seen.status, &seen.headers, body);
+    })
 }
 
 fn config(lease_ms: u64) -> ServerConfig {

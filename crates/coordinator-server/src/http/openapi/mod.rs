@@ -31,8 +31,8 @@ pub(super) fn json() -> Bytes {
 
 /// The document as it is served, to be compared with answers.
 #[cfg(test)]
-pub(super) fn contract() -> super::contract::Contract {
-    super::contract::Contract::new(&text(&document()))
+pub(super) fn contract() -> openapi_check::Contract {
+    openapi_check::Contract::new(&text(&document()))
 }
 
 fn text(document: &Value) -> String {

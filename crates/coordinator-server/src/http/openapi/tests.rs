@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use openapi_check::Contract;
 use protocol::{NAME_MAX_BYTES, NAME_PATTERN, check_stream_prefix};
 use serde_json::{Value, json};
 
 use super::{document, parameters, text};
-use crate::http::contract::Contract;
 use crate::http::table::{Access, TABLE};
 
 fn folder(below: &str) -> PathBuf {

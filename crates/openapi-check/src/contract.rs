@@ -1,24 +1,13 @@
 //! Answers and bodies against an OpenAPI document, strictly: what the document does not mention is a fault, too. Knows the document only, not the coordinator.
-#![allow(dead_code, unreachable_pub)]
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use http::{Method, StatusCode};
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 
-/// What was answered to what.
-#[derive(Debug)]
-pub struct Answer<'a> {
-    pub method: &'a str,
-    /// Without the query, as it was sent.
-    pub path: &'a str,
-    pub status: u16,
-    /// Names in small letters.
-    pub headers: HashMap<String, String>,
-    /// None where it never ends.
-    pub body: Option<&'a [u8]>,
-}
+use crate::Answer;
 
 /// A document, ready to be compared with.
 pub struct Contract {
@@ -29,6 +18,11 @@ pub struct Contract {
 }
 
 impl Contract {
+    /// Reads a document.
+    ///
+    /// # Panics
+    /// If it is no OpenAPI document with named schemas.
+    #[must_use]
     pub fn new(text: &str) -> Self {
         let document: Value = serde_json::from_str(text).expect("the document is JSON");
         let parts = parts_of_others(&document);
@@ -47,6 +41,7 @@ impl Contract {
     }
 
     /// The parts of `paths` that an operation id names: the path, its method and the operation.
+    #[must_use]
     pub fn operation(&self, id: &str) -> Option<(&str, &str, &Value)> {
         let paths = self.document["paths"].as_object()?;
         paths.iter().find_map(|(path, item)| {
@@ -58,16 +53,26 @@ impl Contract {
     }
 
     /// What a reference of the document leads to.
+    ///
+    /// # Panics
+    /// If it leads nowhere.
+    #[must_use]
     pub fn schema(&self, reference: &str) -> &Value {
         let pointer = reference.strip_prefix('#');
         let found = pointer.and_then(|pointer| self.document.pointer(pointer));
         found.unwrap_or_else(|| panic!("{reference} leads nowhere"))
     }
 
-    /// What is wrong with an answer.
+    /// Compares an answer with what is described: an operation, its status, headers, content type and schema.
+    ///
+    /// # Errors
+    /// What is wrong, with the answer.
+    ///
+    /// # Panics
+    /// As [`Self::validate`].
     pub fn check(&self, answer: &Answer) -> Result<(), String> {
         let said = |problem: String| {
-            let body = String::from_utf8_lossy(answer.body.unwrap_or_default());
+            let body = String::from_utf8_lossy(answer.body.as_deref().unwrap_or_default());
             format!(
                 "{} {} was answered with {}: {problem}\nheaders: {:?}\nbody: {body}",
                 answer.method, answer.path, answer.status, answer.headers
@@ -77,25 +82,27 @@ impl Contract {
     }
 
     fn described(&self, answer: &Answer) -> Result<(), String> {
-        let method = match answer.method {
-            "HEAD" => "get".to_owned(),
-            method => method.to_lowercase(),
+        let is_head = answer.method == Method::HEAD;
+        let method = if is_head {
+            "get".to_owned()
+        } else {
+            answer.method.as_str().to_lowercase()
         };
-        let Some((path, item)) = self.path_item(answer.path) else {
+        let Some((path, item)) = self.path_item(&answer.path) else {
             return self.no_operation(answer, "NOT_FOUND");
         };
         let Some(operation) = item.get(&method) else {
             return self.no_operation(answer, "METHOD_NOT_ALLOWED");
         };
-        let status = answer.status.to_string();
+        let status = answer.status.as_str();
         let responses = &operation["responses"];
         let response = responses
-            .get(&status)
+            .get(status)
             .ok_or_else(|| format!("{path} describes no such status"))?;
         headers(response, answer)?;
-        let (Some(body), true) = (answer.body, answer.method != "HEAD") else {
+        if is_head {
             return Ok(());
-        };
+        }
         let content = response["content"].as_object();
         let content = content.ok_or("no content is described")?;
         let sent = answer
@@ -106,7 +113,7 @@ impl Contract {
         let media = content
             .get(essence)
             .ok_or_else(|| format!("the content type {sent:?} is not described"))?;
-        if essence == "application/json" {
+        if let ("application/json", Some(body)) = (essence, &answer.body) {
             let value = parsed(body)?;
             let key = format!("{method} {path} {status}");
             return self.validate(&key, &media["schema"], &value);
@@ -115,12 +122,24 @@ impl Contract {
     }
 
     /// Whether a value is one of a named schema.
+    ///
+    /// # Errors
+    /// Where it is not.
+    ///
+    /// # Panics
+    /// As [`Self::validate`].
     pub fn is_a(&self, name: &str, value: &Value) -> Result<(), String> {
         let schema = json!({ "$ref": format!("#/components/schemas/{name}") });
         self.validate(name, &schema, value)
     }
 
-    /// Whether a value is one of a schema of the document.
+    /// Whether a value is one of a schema of the document; `key` is its name, the same for the same schema.
+    ///
+    /// # Errors
+    /// Where it is not.
+    ///
+    /// # Panics
+    /// If the schema is none.
     pub fn validate(&self, key: &str, schema: &Value, value: &Value) -> Result<(), String> {
         let validator = self.validator(key, schema);
         let problems: Vec<String> = validator
@@ -163,8 +182,8 @@ impl Contract {
 
     /// Where there is no operation, that is what is said.
     fn no_operation(&self, answer: &Answer, code: &str) -> Result<(), String> {
-        let value = match answer.body {
-            Some(body) if answer.method != "HEAD" => parsed(body)?,
+        let value = match &answer.body {
+            Some(body) if answer.method != Method::HEAD => parsed(body)?,
             _ => return Ok(()),
         };
         self.is_a("ErrorBody", &value)?;
@@ -199,7 +218,7 @@ fn headers(response: &Value, answer: &Answer) -> Result<(), String> {
             }
         }
         // A 503 that repeating can't help has none.
-        if sent.is_none() && answer.status != 503 {
+        if sent.is_none() && answer.status != StatusCode::SERVICE_UNAVAILABLE {
             return Err(format!("{name} is missing"));
         }
     }
