@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod due;
 mod entry_id;
+mod epochs;
 mod error;
 mod events;
 mod fitness;
