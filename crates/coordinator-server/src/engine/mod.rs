@@ -29,6 +29,7 @@ mod shards;
 mod shared_reads;
 mod snapshot;
 mod steady;
+mod strays;
 mod sweep;
 mod tick;
 mod views;
@@ -118,6 +119,7 @@ struct Inner {
     looks: looks::Looks,
     views: views::Views,
     samples: sampler::Samples,
+    strays: strays::Strays,
     resharding: Resharding,
     status: loop_status::StatusCell,
     terminating: AtomicBool,
@@ -176,6 +178,7 @@ impl Engine {
             looks: looks::Looks::new(watching.keep),
             views: views::Views::default(),
             samples: sampler::Samples::new(watching.sampling),
+            strays: strays::Strays::default(),
             resharding: Resharding {
                 drivers: Drivers::default(),
                 routing_lease: ms(times.routing_lease),

@@ -247,8 +247,8 @@ impl Engine {
         clock: Clock,
     ) -> Result<Prepared, RestoreError> {
         let records = || std::iter::once(record).chain(present);
-        let seen = self.0.views.epoch(&record.id);
-        let epochs = records().map(|it| it.group_epoch).chain(seen);
+        let seen = self.0.views.record(&record.id);
+        let epochs = records().chain(seen.as_deref()).map(|it| it.group_epoch);
         let known = epochs.max().unwrap_or_default().get();
         // The leap is made by the doubt below.
         let below = epochs::above(known, clock.now).saturating_sub(EPOCH_LEAP);

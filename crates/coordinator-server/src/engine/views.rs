@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coordinator_core::names::{GroupId, MemberId};
-use coordinator_core::numbers::{GroupEpoch, StoreRevision};
+use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::state::GroupState;
 use coordinator_core::time::Timestamp;
@@ -149,11 +149,11 @@ impl Views {
         self.lock().values().filter_map(view).collect()
     }
 
-    /// The epoch of a group, as last seen.
-    pub(super) fn epoch(&self, group: &GroupId) -> Option<GroupEpoch> {
+    /// A group, as last seen.
+    pub(super) fn record(&self, group: &GroupId) -> Option<Arc<GroupRecord>> {
         let entries = self.lock();
         let seen = entries.get(group)?.seen.as_ref()?;
-        Some(seen.record.group_epoch)
+        Some(Arc::clone(&seen.record))
     }
 
     /// All groups that are shown, and in which revision of their records they were seen.
