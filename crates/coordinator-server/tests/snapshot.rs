@@ -301,7 +301,8 @@ async fn c7_epochs_rise_with_every_restore_and_repair_by_whomever_within_a_secon
         match round % 4 {
             0 | 1 => {}
             2 => {
-                let broken = ["HSET", metadata, "aggregate", "nonsense"];
+                // Another etag: nobody writes over it what is in memory.
+                let broken = ["HSET", metadata, "aggregate", "nonsense", "etag", "x"];
                 redis::ask::<u64>(&mut connection, &broken).await;
             }
             _ => {

@@ -124,7 +124,7 @@ async fn members_of_groups_that_are_not_recorded_are_in_health_log_and_numbers()
     let degraded = HealthStatus::Degraded;
     assert_eq!(statuses, (degraded, degraded, HealthStatus::Up));
     let detail = health.redis_detail.unwrap();
-    let expected = "groups that are not recorded (orders; 3 heartbeats in the last minute)";
+    let expected = "groups that are not recorded (orders/orders; 3 heartbeats in the last minute)";
     assert!(detail.contains(expected), "{detail}");
     let ready = http().get(server.url("/readyz")).send().await.unwrap();
     assert_eq!(ready.status(), 200);
