@@ -224,6 +224,8 @@ async fn the_numbers_and_labels_are_those_of_the_page() {
 async fn c25_c04_what_is_not_known_has_no_series() {
     let mut config = config();
     config.shard_sampling_interval = Duration::from_millis(100);
+    // What is told again for longer is too old for the numbers.
+    config.monitoring_cache = Duration::from_millis(10);
     let (redis, server) = support::redis::start(config).await;
     server.create("orders", 2).await;
     let mut connection = redis.connection().await.unwrap();

@@ -42,7 +42,7 @@ pub(crate) enum Before {
 
 /// A record as it is to be put back.
 struct Prepared {
-    record: GroupRecord,
+    record: Box<GroupRecord>,
     /// What that does to leases.
     writes: Vec<Write>,
     /// Until when by then no epoch of the record is one of a later moment.
@@ -51,7 +51,7 @@ struct Prepared {
 
 /// What came of one attempt.
 enum Attempt {
-    Done(Before, GroupRecord),
+    Done(Before, Box<GroupRecord>),
     /// Somebody changed the group meanwhile.
     Overtaken,
     /// The epoch would be ahead of the store's clock by so much.
@@ -158,7 +158,7 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             };
             match attempt {
-                Attempt::Done(before, restored) => return Ok((before, restored)),
+                Attempt::Done(before, restored) => return Ok((before, *restored)),
                 Attempt::Overtaken => metrics::state_conflict("restore"),
                 Attempt::TooEarly(wait) => tokio::time::sleep(wait).await,
             }
@@ -277,7 +277,7 @@ impl Engine {
             gone.filter(|id| !live(*id))
                 .map(|id| Write::MemberPruned { member: id.clone() }),
         );
-        let mut record = group.into_record();
+        let mut record = Box::new(group.into_record());
         // Until the record is written leases of the one that is there are renewed: as long as the right to change it lasts, at most.
         let right = u64::try_from(LockLimits::default().ttl.as_millis()).unwrap_or(u64::MAX);
         let hold = &mut record.lineage.hold_until;
