@@ -138,6 +138,14 @@ async fn members_of_groups_that_are_not_recorded_are_in_health_log_and_numbers()
     let text = server.client.metrics().await.unwrap();
     let counted = "redis_stream_coord_heartbeat_total{status=\"UNKNOWN_MEMBER_ID\"} 3";
     assert!(text.contains(counted), "{text}");
+
+    // Once it is there again nobody has to wait until the minute is over.
+    server.create("orders", 2).await;
+    let health = server.client.health().await.unwrap();
+    assert_eq!(
+        (health.status, health.redis_detail),
+        (HealthStatus::Up, None)
+    );
 }
 
 /// Who is not known to a group that is there is no sign of a loss.

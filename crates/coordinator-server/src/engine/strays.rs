@@ -35,9 +35,28 @@ pub(super) struct Strays {
 
 struct Counted {
     said: Said<GroupId>,
-    names: BTreeMap<GroupId, Instant>,
-    /// How many came within a second of each moment.
-    seconds: VecDeque<(Instant, u64)>,
+    heard: BTreeMap<GroupId, Rate>,
+    /// Of groups for which there was no room.
+    others: Rate,
+}
+
+/// How many came lately: within a second of each moment.
+#[derive(Default)]
+struct Rate(VecDeque<(Instant, u64)>);
+
+impl Rate {
+    fn count(&mut self, now: Instant) {
+        match self.0.back_mut() {
+            Some((begin, count)) if now - *begin < Duration::from_secs(1) => *count += 1,
+            _ => self.0.push_back((now, 1)),
+        }
+    }
+
+    /// How many there are, once those that are too old are forgotten.
+    fn sum(&mut self, now: Instant) -> u64 {
+        self.0.retain(|(begin, _)| now - *begin < WHILE);
+        self.0.iter().map(|(_, count)| count).sum()
+    }
 }
 
 impl Default for Strays {
@@ -46,40 +65,43 @@ impl Default for Strays {
             fenced: Mutex::new(Said::of(MEMBERS)),
             unrecorded: Mutex::new(Counted {
                 said: Said::of(GROUPS),
-                names: BTreeMap::new(),
-                seconds: VecDeque::new(),
+                heard: BTreeMap::new(),
+                others: Rate::default(),
             }),
         }
     }
 }
 
 impl Strays {
-    fn unrecorded(&self) -> Option<Unrecorded> {
-        let mut counted = lock(&self.unrecorded);
-        counted.forget(Instant::now());
-        let heartbeats = counted.seconds.iter().map(|(_, count)| count).sum();
-        (heartbeats > 0).then(|| Unrecorded {
-            heartbeats,
-            groups: counted.names.keys().cloned().collect(),
-        })
+    /// Of what was counted, that of groups of which it is not known that they are recorded by now.
+    fn unrecorded(&self, is_recorded: impl Fn(&GroupId) -> bool) -> Option<Unrecorded> {
+        let (mut counted, now) = (lock(&self.unrecorded), Instant::now());
+        counted.forget(now);
+        let mut heartbeats = counted.others.sum(now);
+        let mut groups = Vec::new();
+        for (group, rate) in &mut counted.heard {
+            if !is_recorded(group) {
+                heartbeats += rate.sum(now);
+                groups.push(group.clone());
+            }
+        }
+        (heartbeats > 0).then_some(Unrecorded { heartbeats, groups })
     }
 }
 
 impl Counted {
     fn count(&mut self, group: &GroupId, now: Instant) {
         self.forget(now);
-        match self.seconds.back_mut() {
-            Some((begin, count)) if now - *begin < Duration::from_secs(1) => *count += 1,
-            _ => self.seconds.push_back((now, 1)),
-        }
-        if self.names.len() < GROUPS || self.names.contains_key(group) {
-            self.names.insert(group.clone(), now);
+        if self.heard.len() < GROUPS || self.heard.contains_key(group) {
+            self.heard.entry(group.clone()).or_default().count(now);
+        } else {
+            self.others.count(now);
         }
     }
 
     fn forget(&mut self, now: Instant) {
-        self.seconds.retain(|(begin, _)| now - *begin < WHILE);
-        self.names.retain(|_, heard| now - *heard < WHILE);
+        self.heard.retain(|_, rate| rate.sum(now) > 0);
+        self.others.sum(now);
     }
 }
 
@@ -178,7 +200,10 @@ impl Engine {
 
     /// Whether members heartbeat into groups that are not recorded, as this coordinator heard in the last minute.
     pub(super) fn unrecorded(&self) -> Option<Unrecorded> {
-        self.0.strays.unrecorded()
+        let views = &self.0.views;
+        self.0
+            .strays
+            .unrecorded(|group| views.record(group).is_some())
     }
 }
 
@@ -215,21 +240,23 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn heartbeats_are_counted_for_a_minute_and_few_names_are_kept() {
-        let strays = Strays::default();
-        assert_eq!(strays.unrecorded(), None);
+        let (strays, nobody) = (Strays::default(), |_: &GroupId| false);
+        assert_eq!(strays.unrecorded(nobody), None);
         for number in 0..1_000 {
             lock(&strays.unrecorded).count(&group(number), Instant::now());
         }
-        let told = strays.unrecorded().unwrap();
+        let told = strays.unrecorded(nobody).unwrap();
         assert_eq!((told.heartbeats, told.groups.len()), (1_000, GROUPS));
         tokio::time::advance(WHILE / 2).await;
         lock(&strays.unrecorded).count(&group(7), Instant::now());
-        assert_eq!(strays.unrecorded().unwrap().heartbeats, 1_001);
+        assert_eq!(strays.unrecorded(nobody).unwrap().heartbeats, 1_001);
         tokio::time::advance(WHILE / 2).await;
-        let told = strays.unrecorded().unwrap();
+        let told = strays.unrecorded(nobody).unwrap();
         assert_eq!((told.heartbeats, told.groups), (1, vec![group(7)]));
+        let made = strays.unrecorded(|known| *known == group(7));
+        assert_eq!(made, None, "it was made meanwhile");
         tokio::time::advance(WHILE / 2).await;
-        assert_eq!(strays.unrecorded(), None);
+        assert_eq!(strays.unrecorded(nobody), None);
     }
 
     #[test]
