@@ -63,7 +63,7 @@ async fn a_mutation_is_told_with_everything_that_is_known_of_it() {
     assert_eq!(event.roles, [Role::Admin]);
     assert_eq!(event.method, "POST");
     assert_eq!(event.path, "/coord/v1/streams/orders");
-    assert_eq!(event.route, "/coord/v1/streams/{stream}");
+    assert_eq!(event.route, "/coord/v1/streams/{streamPrefix}");
     assert_eq!(event.query_string.as_deref(), Some("dry=1"));
     assert_eq!(event.request_id.as_deref(), Some("q-1"));
     assert_eq!(event.user_agent.as_deref(), Some("a-test/1"));

@@ -110,6 +110,21 @@ async fn c09_a_full_redis_is_degraded_and_ready() {
     );
 }
 
+/// What is wrong with both parts for one reason is said once.
+#[tokio::test]
+async fn c08_a_redis_that_is_gone_is_told_once() {
+    let (mut redis, server) = support::redis::start(config()).await;
+    redis.kill();
+    becomes(&server, |health| {
+        let of_loop = health.loop_detail.as_deref();
+        health.redis == HealthStatus::Down
+            && health.redis_detail.as_deref()
+                == Some("the store is unavailable: Redis refuses connections")
+            && of_loop == Some("its last round failed for the same reason")
+    })
+    .await;
+}
+
 /// The user of the streams does without the right to ask.
 #[tokio::test]
 async fn c09_a_policy_that_is_not_known_is_said_and_alarms_nobody() {

@@ -171,7 +171,23 @@ fn refused_requests() -> Vec<Case> {
             None,
             400,
             "INVALID_REQUEST",
-            "after",
+            "after must be a number from 0 on, not \"x\"",
+        ),
+        (
+            "GET",
+            api("/monitoring/groups?state=XX"),
+            None,
+            400,
+            "INVALID_REQUEST",
+            "state must be EMPTY, ASSIGNING, RECONCILING or STABLE, not \"XX\"",
+        ),
+        (
+            "GET",
+            api("/monitoring/audit?limit=5&limit=6"),
+            None,
+            400,
+            "INVALID_REQUEST",
+            "limit is there twice",
         ),
     ]
 }

@@ -280,6 +280,8 @@ async fn the_numbers_and_labels_are_those_of_the_page() {
 async fn c25_c04_what_is_not_known_has_no_series() {
     let mut config = config();
     config.shard_sampling_interval = Duration::from_millis(100);
+    // What is told again for longer is too old for the numbers.
+    config.monitoring_cache = Duration::from_millis(10);
     let (redis, server) = support::redis::start(config).await;
     server.create("orders", 2).await;
     let mut connection = redis.connection().await.unwrap();
@@ -424,4 +426,27 @@ async fn names_that_are_no_groups_and_methods_that_are_none_make_no_series() {
     let text = scrape(&server).await;
     outcome.unwrap_or_else(|_| panic!("{text}"));
     assert!(!text.to_lowercase().contains("nobody"), "{text}");
+}
+
+/// Who reads a number finds its route in the document, by the same name.
+#[tokio::test]
+async fn routes_are_called_as_in_the_document() {
+    let server = Server::start().await;
+    server.create("orders", 2).await;
+    settle(&server, "m").await;
+    server.client.group("orders", "orders").await.unwrap();
+    let document: Value =
+        serde_json::from_str(include_str!("snapshots/openapi.json")).unwrap();
+    let paths = document["paths"].as_object().unwrap();
+    let text = scrape(&server).await;
+    let routes: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once("route=\"")?.1.split_once('"'))
+        .map(|(route, _)| route)
+        .filter(|route| *route != "unknown")
+        .collect();
+    assert!(routes.iter().any(|it| it.contains('{')), "{routes:?}");
+    for route in routes {
+        assert!(paths.contains_key(route), "{route}");
+    }
 }

@@ -10,7 +10,7 @@ use protocol::{ErrorCode, MessageQuery, PageDirection};
 use serde_json::json;
 use store_redis::{RedisConfig, RedisPlane, RedisStore};
 use support::resharding::{Members, asked, scale, to, with_plane, with_shards};
-use support::unlucky::UnluckyPlane;
+use support::unlucky::{Fortune, UnluckyPlane};
 use support::{Server, config, refusal};
 use testkit::RedisServer;
 
@@ -44,6 +44,40 @@ async fn a_page_says_which_one_it_is() {
     let page = page.unwrap();
     let shown = (page.shard_index, page.direction, page.limit);
     assert_eq!(shown, (1, PageDirection::Forward, 3));
+}
+
+/// What the list has is there, also for who looks at it more closely; only producers and members are not let in yet.
+#[tokio::test]
+async fn a_group_that_is_half_made_is_there_for_all_who_look() {
+    let plane = UnluckyPlane::new();
+    let server = with_plane(plane.clone(), 2).await;
+    plane.turn(Fortune::Fails);
+    let body = json!({"requestedBy": "test"});
+    let path = "/streams/orders/groups/billing";
+    let (status, _) = asked(&server, "POST", path, Some(body)).await;
+    assert_eq!(status, 503);
+    let listed = server.client.groups().await.unwrap().groups;
+    let of_billing = listed.iter().find(|it| it.consumer_group == "billing");
+    let pending = Some(protocol::GroupProvisioning::Pending);
+    assert_eq!(of_billing.map(|it| it.provisioning), Some(pending));
+    let seen = "/monitoring/streams/orders/groups/billing";
+    for (part, expected) in [
+        ("", 200),
+        ("/members", 200),
+        ("/assignments", 200),
+        ("/consumption", 200),
+        ("/migrations", 200),
+        ("/offsets", 200),
+        ("/shards/1/messages", 200),
+        ("/shards/7/messages", 404),
+    ] {
+        let (status, answer) = asked(&server, "GET", &format!("{seen}{part}"), None).await;
+        assert_eq!(status, expected, "{part}: {answer}");
+    }
+    for part in ["/producer-routing", "/watch"] {
+        let (status, _) = asked(&server, "GET", &format!("{path}{part}"), None).await;
+        assert_eq!(status, 404, "{part}");
+    }
 }
 
 /// A shard that was never there, and one that is gone, are no streams that happen to be empty.

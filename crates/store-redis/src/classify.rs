@@ -5,47 +5,75 @@ use std::sync::Arc;
 use redis::{ErrorKind, RedisError};
 use store::StoreError;
 
-/// Codes that pass by themselves, and what they mean.
-const TRANSIENT: [(&str, &str); 13] = [
-    ("LOADING", "Redis is loading its data"),
-    ("MASTERDOWN", "the replica has lost its master"),
-    ("NOREPLICAS", "Redis has too few replicas to write"),
-    ("CLUSTERDOWN", "the cluster is down"),
-    ("TRYAGAIN", "the keys are being moved to another node"),
-    ("MOVED", "the keys are on another node"),
-    ("ASK", "the keys are being moved to another node"),
-    ("BUSY", "Redis is busy with a script"),
-    ("READONLY", "Redis is a replica and can't be written"),
-    ("OOM", "Redis has reached its memory limit"),
-    ("MISCONF", "Redis can't save and refuses writes"),
-    ("UNKILLABLE", "Redis is busy with a script"),
-    ("UNBLOCKED", "Redis has changed its role"),
+/// What helps who lacks a right.
+pub(crate) const GRANT: &str =
+    "grant it the command and the key by ACL SETUSER (docs/operations.md#permissions)";
+
+/// What is said of a code: what it means, and what helps where it does not pass without anybody's doing.
+type Row = (&'static str, &'static str, &'static str);
+
+/// Codes after which the same may work later.
+const TRANSIENT: [Row; 13] = [
+    ("LOADING", "Redis is loading its data", ""),
+    ("MASTERDOWN", "the replica has lost its master", ""),
+    (
+        "NOREPLICAS",
+        "Redis has too few replicas to write",
+        "bring them back, or lower min-replicas-to-write",
+    ),
+    ("CLUSTERDOWN", "the cluster is down", ""),
+    ("TRYAGAIN", "the keys are being moved to another node", ""),
+    ("MOVED", "the keys are on another node", ""),
+    ("ASK", "the keys are being moved to another node", ""),
+    ("BUSY", "Redis is busy with a script", ""),
+    (
+        "READONLY",
+        "Redis is a replica and can't be written",
+        "if no failover is under way, give the address of its master",
+    ),
+    (
+        "OOM",
+        "Redis has reached its memory limit",
+        "give it more memory, or make room",
+    ),
+    (
+        "MISCONF",
+        "Redis can't save and refuses writes",
+        "its log says why: mend its disk",
+    ),
+    ("UNKILLABLE", "Redis is busy with a script", ""),
+    ("UNBLOCKED", "Redis has changed its role", ""),
 ];
 
 /// Codes that stay until somebody changes something.
-const PERMANENT: [(&str, &str); 4] = [
-    ("NOPERM", "the user of Redis lacks a permission"),
-    ("NOAUTH", "Redis wants a password"),
+const PERMANENT: [Row; 4] = [
+    ("NOPERM", "the user of Redis lacks a permission", GRANT),
+    (
+        "NOAUTH",
+        "Redis wants a password",
+        "give user and password in its URL",
+    ),
     (
         "WRONGPASS",
         "Redis does not accept the user or its password",
+        "mend them in its URL",
     ),
-    ("CROSSSLOT", "Redis does not accept the keys"),
+    ("CROSSSLOT", "Redis does not accept the keys", ""),
 ];
 
 /// What an error means.
 pub(crate) fn classify(error: RedisError) -> StoreError {
     let code = error.code().map(str::to_owned);
-    let find = |table: &[(&str, &'static str)]| {
+    let find = |table: &'static [Row]| {
         let code = code.as_deref()?;
-        let row = table.iter().find(|(known, _)| *known == code)?;
-        Some(format!("{} ({code})", row.1))
+        let (_, meaning, help) = table.iter().find(|(known, ..)| *known == code)?;
+        Some((format!("{meaning} ({code})"), *help))
     };
-    if let Some(reason) = find(&TRANSIENT) {
-        return unavailable(reason, error);
+    if let Some((reason, help)) = find(&TRANSIENT) {
+        return unavailable(with_help(reason, help), error);
     }
-    if let Some(reason) = find(&PERMANENT) {
-        let reason = with_detail(reason, &error);
+    if let Some((reason, help)) = find(&PERMANENT) {
+        let reason = with_help(with_detail(reason, &error), help);
         return refused(reason, error);
     }
     match (error.kind(), code.as_deref()) {
@@ -62,17 +90,22 @@ pub(crate) fn classify(error: RedisError) -> StoreError {
             unavailable("Redis has as many clients as it takes".to_owned(), error)
         }
         (_, Some(_)) => refused(with_detail("Redis refuses".to_owned(), &error), error),
-        (ErrorKind::AuthenticationFailed, None) => refused(
-            "Redis does not accept the user or its password".to_owned(),
-            error,
-        ),
-        (
-            ErrorKind::InvalidClientConfig
-            | ErrorKind::RESP3NotSupported
-            | ErrorKind::UnexpectedReturnType,
-            None,
-        ) => refused(with_detail(error.category().to_owned(), &error), error),
-        (ErrorKind::ClusterConnectionNotFound, None) => {
+        (_, None) => without_code(error),
+    }
+}
+
+fn without_code(error: RedisError) -> StoreError {
+    match error.kind() {
+        ErrorKind::AuthenticationFailed => {
+            let reason = "Redis does not accept the user or its password; mend them in its URL";
+            refused(reason.to_owned(), error)
+        }
+        ErrorKind::InvalidClientConfig
+        | ErrorKind::RESP3NotSupported
+        | ErrorKind::UnexpectedReturnType => {
+            refused(with_detail(error.category().to_owned(), &error), error)
+        }
+        ErrorKind::ClusterConnectionNotFound => {
             unavailable("no node of the cluster can be reached".to_owned(), error)
         }
         _ if error.is_timeout() => unavailable("Redis did not answer in time".to_owned(), error),
@@ -81,6 +114,19 @@ pub(crate) fn classify(error: RedisError) -> StoreError {
         }
         _ => unavailable("the connection to Redis is broken".to_owned(), error),
     }
+}
+
+/// What an error means with which a connection to an address was not made. Of a name that can't be resolved the system tells by text alone.
+pub(crate) fn classify_connecting(error: RedisError, address: &str) -> StoreError {
+    let text = error.to_string();
+    let is_unresolved = ["failed to lookup address", "No address found for host"]
+        .iter()
+        .any(|known| text.contains(known));
+    if !is_unresolved {
+        return classify(error);
+    }
+    let reason = format!("the host of {address} can't be resolved; mend its name, or the DNS");
+    unavailable(reason, error)
 }
 
 /// Whether an error says that Redis has reached its memory limit (case C09).
@@ -109,6 +155,13 @@ fn with_detail(reason: String, error: &RedisError) -> String {
         Some(detail) => format!("{reason}: {detail}"),
         None => reason,
     }
+}
+
+fn with_help(reason: String, help: &str) -> String {
+    if help.is_empty() {
+        return reason;
+    }
+    format!("{reason}; {help}")
 }
 
 fn unavailable(reason: String, error: RedisError) -> StoreError {
@@ -199,6 +252,23 @@ mod tests {
             reasons.insert(error.to_string());
         }
         assert_eq!(reasons.len(), table.len(), "{reasons:#?}");
+    }
+
+    /// What nobody mends by waiting says what to do.
+    #[test]
+    fn what_somebody_has_to_do_is_said_c05_c09_c11() {
+        for (line, expected) in [
+            ("READONLY x", "the address of its master"),
+            ("OOM x", "make room"),
+            ("MISCONF x", "its disk"),
+            ("NOREPLICAS x", "min-replicas-to-write"),
+            ("NOPERM x", "ACL SETUSER"),
+            ("NOAUTH x", "in its URL"),
+            ("WRONGPASS x", "in its URL"),
+        ] {
+            let said = classify(from_server(line)).to_string();
+            assert!(said.contains(expected), "{said}");
+        }
     }
 
     #[test]

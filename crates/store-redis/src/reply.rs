@@ -3,6 +3,8 @@
 use redis::Value;
 use store::{Eviction, StoreError};
 
+use crate::classify::GRANT;
+
 /// What a script returned after its word.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -29,7 +31,9 @@ impl Reply {
         if reply.status == "denied" {
             let denied = reply.text()?;
             return Err(StoreError::Refused {
-                reason: format!("the user of Redis may not run {denied}, which `{script}` needs"),
+                reason: format!(
+                    "the user of Redis may not run {denied}, which `{script}` needs; {GRANT}"
+                ),
                 source: None,
             });
         }
@@ -91,12 +95,17 @@ impl Reply {
         Self::read(self.script, value)
     }
 
+    /// The next value, a list.
+    pub(crate) fn values(&mut self) -> Result<Vec<Value>, StoreError> {
+        match self.rest.next() {
+            Some(Value::Array(values)) => Ok(values),
+            _ => Err(unexpected(self.script, "no list")),
+        }
+    }
+
     /// The next value, a list of texts.
     pub(crate) fn texts(&mut self) -> Result<Vec<String>, StoreError> {
-        let Some(Value::Array(values)) = self.rest.next() else {
-            return Err(unexpected(self.script, "no list"));
-        };
-        let texts: Option<Vec<String>> = values.into_iter().map(into_text).collect();
+        let texts: Option<Vec<String>> = self.values()?.into_iter().map(into_text).collect();
         texts.ok_or_else(|| unexpected(self.script, "no texts"))
     }
 
@@ -155,8 +164,7 @@ mod tests {
     #[test]
     fn a_missing_permission_is_an_error_that_names_it_c11() {
         let error = Reply::read("commit", array(&["denied", "ZADD on k"])).unwrap_err();
-        let expected =
-            "the store refuses: the user of Redis may not run ZADD on k, which `commit` needs";
+        let expected = "the store refuses: the user of Redis may not run ZADD on k, which `commit` needs; grant it the command and the key by ACL SETUSER (docs/operations.md#permissions)";
         assert_eq!(error.to_string(), expected);
     }
 

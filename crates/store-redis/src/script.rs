@@ -11,6 +11,8 @@ const PRELUDE: &str = include_str!("scripts/prelude.lua");
 const WHEN_FULL: &str = "allow-oom";
 /// A script without flags is refused by a read-only replica and by a full Redis before its first line (cases C05 and C09).
 const NOT_WHEN_FULL: &str = "";
+/// One that only reads runs on a replica, too.
+const READS: &str = "no-writes,allow-oom";
 
 /// A script: its name in messages, its text, and the hash by which Redis knows it.
 #[derive(Debug)]
@@ -67,6 +69,8 @@ scripts! {
     PLANE_READY = "plane_ready", NOT_WHEN_FULL;
     /// Shows that those of a full Redis can be acknowledged.
     PLANE_READY_THOUGH_FULL = "plane_ready", WHEN_FULL;
+    /// Reads a page of entries.
+    PAGE = "page", READS;
 }
 
 impl Script {

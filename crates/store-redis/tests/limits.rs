@@ -13,7 +13,7 @@ use store_redis::{ConnectError, RedisConfig, RedisPlane, RedisStore};
 use support::{ask, raised, scene, server, stored};
 use testkit::RedisServer;
 
-const FULL: &str = "Redis has reached its memory limit (OOM)";
+const FULL: &str = "Redis has reached its memory limit (OOM); give it more memory, or make room";
 
 /// Makes a server as full as one can be, or gives it room again.
 async fn set_full(connection: &mut MultiplexedConnection, full: bool) {

@@ -26,6 +26,17 @@ async fn wait_for_readiness(scene: &Scene) {
     wait_until_async(PATIENCE, is_ready).await.unwrap();
 }
 
+/// Case C08: a name that leads nowhere is told from a connection that broke.
+#[tokio::test]
+async fn a_host_that_can_not_be_resolved_is_named_c08() {
+    let url = "redis://:secret@no-such-host.invalid:6379/";
+    let store = RedisStore::connect(RedisConfig::new([url])).await.unwrap();
+    let reason = reason(store.check_ready().await);
+    let expected = "the host of no-such-host.invalid:6379 can't be resolved";
+    assert!(reason.starts_with(expected), "{reason}");
+    assert!(!reason.contains("secret"), "{reason}");
+}
+
 /// Case C08: away is not empty, and nothing has to be done when it is back.
 #[tokio::test]
 async fn a_redis_that_was_killed_is_found_again_with_what_it_kept_c08() {
@@ -165,7 +176,7 @@ async fn a_master_that_became_a_replica_is_left_and_used_again_as_master_c05() {
     let begun = scene.begin().await;
     make_replica_of_nobody(&server).await;
 
-    let read_only = "Redis is a replica and can't be written (READONLY)";
+    let read_only = "Redis is a replica and can't be written (READONLY); if no failover is under way, give the address of its master";
     let committed = scene.commit(begun.lock, &known, &raised(8)).await;
     assert!(
         matches!(
@@ -224,7 +235,7 @@ async fn a_master_with_too_few_replicas_is_waited_for_c08() {
         &["CONFIG", "SET", "min-replicas-to-write", "1"],
     )
     .await;
-    let few = "Redis has too few replicas to write (NOREPLICAS)";
+    let few = "Redis has too few replicas to write (NOREPLICAS); bring them back, or lower min-replicas-to-write";
     assert_eq!(reason(scene.store.begin(&scene.id, None).await), few);
     assert_eq!(reason(scene.store.check_ready().await), few);
     let _: () = ask(

@@ -245,3 +245,42 @@ async fn failures_say_whether_to_try_again_c08_c11() {
     server.restart().unwrap();
     provision(&plane, 1, &["billing"]).await.unwrap();
 }
+
+/// Case C11: a user that has the keys of the shards and not those beside them is told which keys it lacks, and how they are given.
+#[tokio::test]
+async fn the_keys_that_a_user_lacks_for_a_new_stream_are_named_as_on_the_page_c11() {
+    let server = server();
+    let mut connection = server.connection().await.unwrap();
+    let words = [
+        "ACL",
+        "SETUSER",
+        "u",
+        "on",
+        ">p",
+        "~orders:*",
+        "~ready",
+        "+@all",
+    ];
+    let _: String = ask(&mut connection, &words).await;
+    let url = format!("redis://u:p@{}/", server.address());
+    let plane = RedisPlane::connect(RedisConfig::new([url])).await.unwrap();
+    let Err(PlaneError::Failed {
+        reason,
+        retryable: false,
+        ..
+    }) = provision(&plane, 1, &["orders"]).await
+    else {
+        panic!("it lacks keys");
+    };
+    for part in [
+        "EVALSHA (open) on orders:0 or {orders:0}:*",
+        "ACL SETUSER USER '~orders:*' '~{orders:*'",
+        "docs/operations.md#permissions",
+    ] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    // What the message says helps.
+    let words = ["ACL", "SETUSER", "u", "~orders:*", "~{orders:*"];
+    let _: String = ask(&mut connection, &words).await;
+    provision(&plane, 1, &["orders"]).await.unwrap();
+}

@@ -6,6 +6,9 @@ use store::{Eviction, Readiness};
 
 use super::{Engine, EngineError};
 
+/// So many groups are named.
+const NAMED: usize = 3;
+
 /// Which of the two it is about; they may be the same server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -13,6 +16,8 @@ pub(crate) enum Place {
     Groups,
     /// Where the shard streams are.
     Streams,
+    /// Both.
+    All,
 }
 
 impl fmt::Display for Place {
@@ -20,23 +25,25 @@ impl fmt::Display for Place {
         f.write_str(match self {
             Self::Groups => "the Redis of the groups",
             Self::Streams => "the Redis of the streams",
+            Self::All => "the Redis of groups and streams",
         })
     }
 }
 
-/// Something that is not as it should be with a server that answers.
+/// Something that is not as it should be though the servers answer. Said in short: the page on operations has the rest.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Concern {
-    #[error(
-        "{0} has reached its memory limit (OOM): it refuses whatever needs memory, give it more or make room"
-    )]
+    #[error("{0} has reached its memory limit (OOM): give it more, or make room")]
     Full(Place),
-    #[error(
-        "{place} throws keys away when it is full (maxmemory-policy {policy}): groups and streams can be lost, set noeviction"
-    )]
+    #[error("{place} throws keys away when it is full (maxmemory-policy {policy}): set noeviction")]
     LosesKeys { place: Place, policy: String },
     #[error("what {0} does when it is full is not known: its user may not run INFO")]
     UnknownEviction(Place),
+    /// Redis may have lost their records.
+    #[error(
+        "members heartbeat into groups that are not recorded ({groups}; {heartbeats} heartbeats in the last minute): restore or create them, or stop the members"
+    )]
+    Unrecorded { groups: String, heartbeats: u64 },
 }
 
 impl Concern {
@@ -61,8 +68,19 @@ impl Engine {
         let mut concerns = concerns(Place::Groups, readiness, deps.store.eviction());
         if let Some(plane) = &deps.plane {
             let readiness = plane.check_ready().await.map_err(EngineError::Unread)?;
-            concerns.extend(self::concerns(Place::Streams, readiness, plane.eviction()));
+            let of_streams = self::concerns(Place::Streams, readiness, plane.eviction());
+            for concern in of_streams {
+                add(&mut concerns, concern);
+            }
         }
+        concerns.extend(self.unrecorded().map(|found| {
+            let some = found.groups.iter().take(NAMED).map(ToString::to_string);
+            let more = (found.groups.len() > NAMED).then(|| "…".to_owned());
+            Concern::Unrecorded {
+                groups: some.chain(more).collect::<Vec<_>>().join(", "),
+                heartbeats: found.heartbeats,
+            }
+        }));
         Ok(concerns)
     }
 
@@ -73,6 +91,21 @@ impl Engine {
             groups: deps.store.eviction(),
             streams: deps.plane.as_ref().and_then(|plane| plane.eviction()),
         }
+    }
+}
+
+/// What both places have in common is said once.
+fn add(concerns: &mut Vec<Concern>, concern: Concern) {
+    let at = |concern: &Concern, place| match concern.clone() {
+        Concern::Full(_) => Concern::Full(place),
+        Concern::LosesKeys { policy, .. } => Concern::LosesKeys { place, policy },
+        Concern::UnknownEviction(_) => Concern::UnknownEviction(place),
+        other => other,
+    };
+    let same = at(&concern, Place::Groups);
+    match concerns.iter_mut().find(|known| **known == same) {
+        Some(known) => *known = at(&concern, Place::All),
+        None => concerns.push(concern),
     }
 }
 
@@ -109,5 +142,26 @@ mod tests {
         assert_eq!(unknown, [Concern::UnknownEviction(place)]);
         assert!(!unknown[0].is_harmful());
         assert_eq!(concerns(place, Readiness::Ready, None), []);
+    }
+
+    /// A line that nobody reads to its end helps nobody.
+    #[test]
+    fn c09_what_both_places_have_in_common_is_said_once_and_in_short() {
+        let policy = || Some(Eviction::Policy("allkeys-lru".to_owned()));
+        let mut all = concerns(Place::Groups, Readiness::Full, policy());
+        for concern in concerns(Place::Streams, Readiness::Full, policy()) {
+            add(&mut all, concern);
+        }
+        let told: Vec<String> = all.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told.iter().all(|it| it.contains("groups and streams")));
+        assert!(told.join("; ").len() < 250, "{told:?}");
+        let mut all = concerns(Place::Groups, Readiness::Full, None);
+        add(&mut all, Concern::UnknownEviction(Place::Streams));
+        let expected = [
+            Concern::Full(Place::Groups),
+            Concern::UnknownEviction(Place::Streams),
+        ];
+        assert_eq!(all, expected);
     }
 }

@@ -53,7 +53,7 @@ impl Looks {
 }
 
 impl Engine {
-    /// A group whose streams exist, and where they stand.
+    /// A group, and where its streams stand. Of one that is half made some may be missing.
     pub(crate) async fn standing(&self, id: &GroupId) -> Arc<Look<Standing>> {
         let looks = &self.0.looks;
         let read = || async {
@@ -70,7 +70,7 @@ impl Engine {
     }
 
     async fn look_at_streams(&self, id: &GroupId) -> Result<Standing, EngineError> {
-        let group = self.ready_group(id).await?;
+        let group = self.group(id).await?;
         let shards = self.offsets(&group).await?;
         Ok(Standing { group, shards })
     }

@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod due;
 mod entry_id;
+mod epochs;
 mod error;
 mod events;
 mod fitness;
@@ -28,6 +29,7 @@ mod shards;
 mod shared_reads;
 mod snapshot;
 mod steady;
+mod strays;
 mod sweep;
 mod tick;
 mod views;
@@ -117,6 +119,7 @@ struct Inner {
     looks: looks::Looks,
     views: views::Views,
     samples: sampler::Samples,
+    strays: strays::Strays,
     resharding: Resharding,
     status: loop_status::StatusCell,
     terminating: AtomicBool,
@@ -174,7 +177,8 @@ impl Engine {
             listing,
             looks: looks::Looks::new(watching.keep),
             views: views::Views::default(),
-            samples: sampler::Samples::new(watching.sampling),
+            samples: sampler::Samples::new(watching.sampling, watching.keep),
+            strays: strays::Strays::default(),
             resharding: Resharding {
                 drivers: Drivers::default(),
                 routing_lease: ms(times.routing_lease),

@@ -34,6 +34,8 @@ pub(crate) struct Sample {
 pub(super) struct Samples {
     /// How often they are taken; zero if they are not.
     period: Duration,
+    /// For how long a look is told again, to the sampler too: a sample may be that old when it is taken.
+    keep: Duration,
     known: Mutex<Known>,
 }
 
@@ -46,9 +48,10 @@ struct Known {
 }
 
 impl Samples {
-    pub(super) fn new(period: Duration) -> Self {
+    pub(super) fn new(period: Duration, keep: Duration) -> Self {
         Self {
             period,
+            keep,
             known: Mutex::default(),
         }
     }
@@ -61,7 +64,7 @@ impl Samples {
     fn patience(&self) -> Duration {
         let known = self.lock();
         let under_way = known.began.map_or(Duration::ZERO, |began| began.elapsed());
-        self.period.max(known.took).max(under_way) * ROUNDS
+        self.period.max(known.took).max(under_way) * ROUNDS + self.keep
     }
 
     fn begin_round(&self, ids: &BTreeSet<GroupId>) {
@@ -170,8 +173,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn samples_are_believed_for_longer_while_rounds_take_longer() {
-        let samples = Samples::new(Duration::from_secs(10));
-        let patience = |rounds: u32| Duration::from_secs(10) * rounds;
+        let keep = Duration::from_secs(2);
+        let samples = Samples::new(Duration::from_secs(10), keep);
+        let patience = |rounds: u32| Duration::from_secs(10) * rounds + keep;
         assert_eq!(samples.patience(), patience(ROUNDS));
         samples.begin_round(&BTreeSet::default());
         tokio::time::advance(Duration::from_secs(40)).await;

@@ -2,6 +2,7 @@
 //! the rest, so that no shard gets a second reader and no epoch is handed out twice.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use coordinator_core::Group;
 use coordinator_core::input::Input;
@@ -10,22 +11,19 @@ use coordinator_core::member::MemberRecord;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::{GroupEpoch, StoreRevision};
 use coordinator_core::record::GroupRecord;
-use coordinator_core::time::{Clock, Millis, Timestamp};
+use coordinator_core::time::{Clock, Millis};
 use coordinator_core::write::Write;
 use store::records::{Aggregate, DecodeError};
 use store::{Begun, Commit, CommitError, CreateError, LockLimits, StoreError};
 
 use super::group_task::Ask;
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, epochs};
 use crate::metrics;
 
 const ATTEMPTS: usize = 8;
 
-/// Rule C7, where nothing says which epochs were handed out since a snapshot was taken: one is that of this moment if it is above all that a group could have come
-/// to by then, had it lost writes, and leapt, with every second. Seconds times [`EPOCH_LEAP`] stay below 2^53.
-const fn epoch_of(now: Timestamp) -> u64 {
-    (now.as_ms() / 1_000).saturating_mul(EPOCH_LEAP)
-}
+/// For longer than this nobody is kept from changing a group while the moment of its new epoch is waited for.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A record as it is written down.
 pub(crate) struct WrittenDown {
@@ -40,6 +38,24 @@ pub(crate) enum Before {
     Nothing,
     Record,
     Unreadable,
+}
+
+/// A record as it is to be put back.
+struct Prepared {
+    record: Box<GroupRecord>,
+    /// What that does to leases.
+    writes: Vec<Write>,
+    /// Until when by then no epoch of the record is one of a later moment.
+    wait: Duration,
+}
+
+/// What came of one attempt.
+enum Attempt {
+    Done(Before, Box<GroupRecord>),
+    /// Somebody changed the group meanwhile.
+    Overtaken,
+    /// The epoch would be ahead of the store's clock by so much.
+    TooEarly(Duration),
 }
 
 /// Why a record was not put back.
@@ -136,16 +152,15 @@ impl Engine {
         force: bool,
     ) -> Result<(Before, GroupRecord), RestoreError> {
         for _ in 0..ATTEMPTS {
-            let outcome = match self.store().begin(id, None).await {
-                Ok(begun) => self.restore_under(begun, record, force).await,
-                Err(StoreError::Corrupt { .. }) if force => self.repair(id, record).await,
-                Err(error) => Err(error.into()),
+            let attempt = match self.store().begin(id, None).await {
+                Ok(begun) => self.restore_under(begun, record, force).await?,
+                Err(StoreError::Corrupt { .. }) if force => self.repair(id, record).await?,
+                Err(error) => return Err(error.into()),
             };
-            match outcome {
-                Err(RestoreError::Engine(EngineError::Conflict)) => {
-                    metrics::state_conflict("restore");
-                }
-                outcome => return outcome,
+            match attempt {
+                Attempt::Done(before, restored) => return Ok((before, *restored)),
+                Attempt::Overtaken => metrics::state_conflict("restore"),
+                Attempt::TooEarly(wait) => tokio::time::sleep(wait).await,
             }
         }
         Err(EngineError::Conflict.into())
@@ -157,7 +172,7 @@ impl Engine {
         begun: Begun,
         record: &GroupRecord,
         force: bool,
-    ) -> Result<(Before, GroupRecord), RestoreError> {
+    ) -> Result<Attempt, RestoreError> {
         let present = begun
             .snapshot
             .as_ref()
@@ -172,62 +187,71 @@ impl Engine {
                 .map_err(RestoreError::from)
                 .and_then(|clock| self.as_after_a_loss(record, present.as_deref(), clock))
         };
-        let (restored, writes) = match prepared {
-            Ok(prepared) => prepared,
-            Err(error) => {
+        let prepared = match prepared {
+            Ok(prepared) if prepared.wait <= PATIENCE => prepared,
+            early_or_wrong => {
                 self.store().release(begun.lock).await;
-                return Err(error);
+                return early_or_wrong.map(|early| Attempt::TooEarly(early.wait));
             }
         };
+        // Whoever has the right next comes at a later moment (rule C7).
+        tokio::time::sleep(prepared.wait).await;
         let Some(expected) = &begun.snapshot else {
-            let created = self.store().create(&begun.lock, &restored).await;
+            let created = self.store().create(&begun.lock, &prepared.record).await;
             self.store().release(begun.lock).await;
-            created.map_err(|error| of_creation(error, &record.id))?;
-            return Ok((Before::Nothing, restored));
+            return match created {
+                Ok(_) => Ok(Attempt::Done(Before::Nothing, prepared.record)),
+                Err(CreateError::AlreadyExists) => Err(RestoreError::Exists {
+                    group: record.id.clone(),
+                }),
+                Err(CreateError::LockLost) => Ok(Attempt::Overtaken),
+                Err(CreateError::Store(error)) => Err(error.into()),
+            };
         };
         let commit = Commit {
             expected,
-            record: &restored,
-            writes: &writes,
+            record: &prepared.record,
+            writes: &prepared.writes,
             progress: &[],
         };
         match self.store().commit(begun.lock, commit).await {
-            Ok(_) => Ok((Before::Record, restored)),
+            Ok(_) => Ok(Attempt::Done(Before::Record, prepared.record)),
             Err(CommitError::Store(error)) => Err(error.into()),
-            Err(_) => Err(EngineError::Conflict.into()),
+            Err(_) => Ok(Attempt::Overtaken),
         }
     }
 
     /// Puts a record in the place of one that can't be read.
-    async fn repair(
-        &self,
-        id: &GroupId,
-        record: &GroupRecord,
-    ) -> Result<(Before, GroupRecord), RestoreError> {
+    async fn repair(&self, id: &GroupId, record: &GroupRecord) -> Result<Attempt, RestoreError> {
         let now = self.0.watchtower.refresh().await?.now;
         let clock = self.0.watchtower.clock(now).await?;
-        let (restored, _) = self.as_after_a_loss(record, None, clock)?;
-        match self.store().replace_unreadable(id, &restored).await {
-            Ok(_) => Ok((Before::Unreadable, restored)),
+        let prepared = self.as_after_a_loss(record, None, clock)?;
+        if prepared.wait > PATIENCE {
+            return Ok(Attempt::TooEarly(prepared.wait));
+        }
+        tokio::time::sleep(prepared.wait).await;
+        match self.store().replace_unreadable(id, &prepared.record).await {
+            Ok(_) => Ok(Attempt::Done(Before::Unreadable, prepared.record)),
             // Somebody mended it meanwhile: it is looked at anew.
-            Err(CreateError::AlreadyExists | CreateError::LockLost) => {
-                Err(EngineError::Conflict.into())
-            }
+            Err(CreateError::AlreadyExists | CreateError::LockLost) => Ok(Attempt::Overtaken),
             Err(CreateError::Store(error)) => Err(error.into()),
         }
     }
 
-    /// The record as it is to be written, and what that does to leases: doubted (rule C8), its epochs above those of the record that it takes the place of and of
-    /// whatever may have been lost (rule C7).
+    /// The record as it is to be written, and what that does to leases: doubted (rule C8), its epochs above those of the record that it takes the place of, of
+    /// what this coordinator has seen of the group, and of whatever may have been lost (rule C7).
     fn as_after_a_loss(
         &self,
         record: &GroupRecord,
         present: Option<&GroupRecord>,
         clock: Clock,
-    ) -> Result<(GroupRecord, Vec<Write>), RestoreError> {
+    ) -> Result<Prepared, RestoreError> {
         let records = || std::iter::once(record).chain(present);
-        let epoch = records().map(|it| it.group_epoch.get()).max().unwrap_or(0);
-        let above = epoch.max(epoch_of(clock.now));
+        let seen = self.0.views.record(&record.id);
+        let epochs = records().chain(seen.as_deref()).map(|it| it.group_epoch);
+        let known = epochs.max().unwrap_or_default().get();
+        // The leap is made by the doubt below.
+        let below = epochs::above(known, clock.now).saturating_sub(EPOCH_LEAP);
         let doubted = records().filter_map(|it| it.lineage.doubted_at).max();
         let clock = Clock {
             doubted_at: Some(clock.now.or_after(doubted)),
@@ -239,7 +263,7 @@ impl Engine {
         };
         let mut group = Group::restore(record.clone(), *self.settings())
             .map_err(|error| unusable(error.to_string()))?
-            .knowing(GroupEpoch::new(above));
+            .knowing(GroupEpoch::new(below));
         let step = group
             .decide(clock, &Input::TickDue)
             .map_err(|rejection| unusable(rejection.to_string()))?;
@@ -253,12 +277,20 @@ impl Engine {
             gone.filter(|id| !live(*id))
                 .map(|id| Write::MemberPruned { member: id.clone() }),
         );
-        let mut restored = group.into_record();
+        let mut record = Box::new(group.into_record());
         // Until the record is written leases of the one that is there are renewed: as long as the right to change it lasts, at most.
         let right = u64::try_from(LockLimits::default().ttl.as_millis()).unwrap_or(u64::MAX);
-        let hold = &mut restored.lineage.hold_until;
+        let hold = &mut record.lineage.hold_until;
         *hold = hold.map(|until| until.plus(Millis::new(right)));
-        Ok((restored, writes))
+        let wait = epochs::wait_for(record.group_epoch.get(), clock.now);
+        if wait.is_none() {
+            tracing::warn!(group = %record.id, epoch = %record.group_epoch, "epochs are far ahead of the store's clock: it went back; only what is known of the group keeps them from being handed out twice (rule C7)");
+        }
+        Ok(Prepared {
+            record,
+            writes,
+            wait: wait.unwrap_or_default(),
+        })
     }
 }
 
@@ -274,14 +306,4 @@ fn decode(
             _ => error.to_string(),
         },
     })
-}
-
-fn of_creation(error: CreateError, group: &GroupId) -> RestoreError {
-    match error {
-        CreateError::AlreadyExists => RestoreError::Exists {
-            group: group.clone(),
-        },
-        CreateError::LockLost => EngineError::Conflict.into(),
-        CreateError::Store(error) => error.into(),
-    }
 }

@@ -149,6 +149,13 @@ impl Views {
         self.lock().values().filter_map(view).collect()
     }
 
+    /// A group, as last seen.
+    pub(super) fn record(&self, group: &GroupId) -> Option<Arc<GroupRecord>> {
+        let entries = self.lock();
+        let seen = entries.get(group)?.seen.as_ref()?;
+        Some(Arc::clone(&seen.record))
+    }
+
     /// All groups that are shown, and in which revision of their records they were seen.
     pub(super) fn revisions(&self) -> BTreeMap<GroupId, StoreRevision> {
         let entries = self.lock();

@@ -100,9 +100,9 @@ async fn key(parts: &mut Parts, app: &App, principal: &Principal, counted: Count
         principal: principal.username.clone(),
         of: match counted {
             Counted::Fleet => Of::Fleet,
-            Counted::Stream => Of::Stream(named("stream")),
+            Counted::Stream => Of::Stream(named("streamPrefix")),
             Counted::Group => {
-                let (stream, group) = (named("stream"), named("group"));
+                let (stream, group) = (named("streamPrefix"), named("consumerGroup"));
                 match stream == group {
                     true => Of::Stream(stream),
                     false => Of::Group(stream, group),

@@ -53,7 +53,7 @@ fn app(authenticate_members: bool) -> App {
 /// A path that the route leads to, whatever it names.
 fn filled(path: &str) -> String {
     let parts = path.split('/').map(|part| match part {
-        "{shard}" => "0",
+        "{shardIndex}" => "0",
         part if part.starts_with('{') => "x",
         part => part,
     });

@@ -12,6 +12,7 @@ mod reference;
 mod router;
 mod routes;
 mod table;
+mod values;
 #[cfg(feature = "testing")]
 mod witness;
 

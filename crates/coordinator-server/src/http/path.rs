@@ -1,6 +1,6 @@
-//! Names in paths and values in queries, checked.
+//! Names in paths, checked.
 
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use coordinator_core::names::{GroupId, MemberId, ReshardingId, StreamPrefix};
 use coordinator_core::numbers::ShardIndex;
@@ -23,9 +23,6 @@ pub(super) struct MigrationPath(pub(super) GroupId, pub(super) ReshardingId);
 
 /// The shard that a path names, and its group.
 pub(super) struct ShardPath(pub(super) GroupId, pub(super) ShardIndex);
-
-/// The values of a query.
-pub(super) struct Values<T>(pub(super) T);
 
 async fn names<T: DeserializeOwned + Send>(parts: &mut Parts, app: &App) -> Result<T, ApiError> {
     let path = Path::<T>::from_request_parts(parts, app).await;
@@ -89,16 +86,5 @@ impl FromRequestParts<App> for ShardPath {
             convert::group_id(&stream, &group)?,
             ShardIndex::new(index),
         ))
-    }
-}
-
-impl<T: DeserializeOwned> FromRequestParts<App> for Values<T> {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let query = Query::<T>::from_request_parts(parts, app).await;
-        query
-            .map(|Query(values)| Self(values))
-            .map_err(|error| ApiError::invalid(error.body_text()))
     }
 }

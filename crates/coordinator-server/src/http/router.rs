@@ -85,34 +85,34 @@ pub(super) fn router(app: &App) -> Routes {
         .route("/auth/login", post(auth::login))
         .route("/admin/snapshot", get(admin::save))
         .route("/admin/snapshot/restore", post(admin::restore))
-        .route("/streams/{stream}", post(streams::create))
+        .route("/streams/{streamPrefix}", post(streams::create))
         .route(
-            "/streams/{stream}/groups/{group}",
+            "/streams/{streamPrefix}/groups/{consumerGroup}",
             post(groups::create).get(groups::get).delete(groups::delete),
         )
-        .route("/streams/{stream}/scale", post(migrations::scale_stream))
+        .route("/streams/{streamPrefix}/scale", post(migrations::scale_stream))
         .route(
-            "/streams/{stream}/groups/{group}/scale",
+            "/streams/{streamPrefix}/groups/{consumerGroup}/scale",
             post(migrations::scale_group),
         )
         .route(
-            "/streams/{stream}/groups/{group}/migrations/{id}",
+            "/streams/{streamPrefix}/groups/{consumerGroup}/migrations/{reshardingId}",
             get(migrations::get),
         )
         .route(
-            "/streams/{stream}/groups/{group}/migrations/{id}/rollback",
+            "/streams/{streamPrefix}/groups/{consumerGroup}/migrations/{reshardingId}/rollback",
             post(migrations::roll_back),
         )
         .route(
-            "/streams/{stream}/groups/{group}/producer-routing",
+            "/streams/{streamPrefix}/groups/{consumerGroup}/producer-routing",
             get(groups::producer_routing),
         )
         .route(
-            "/streams/{stream}/groups/{group}/members/{member}/heartbeat",
+            "/streams/{streamPrefix}/groups/{consumerGroup}/members/{memberId}/heartbeat",
             post(members::heartbeat),
         )
         .route(
-            "/streams/{stream}/groups/{group}/watch",
+            "/streams/{streamPrefix}/groups/{consumerGroup}/watch",
             get(members::watch),
         )
         .route("/monitoring/health", get(monitoring::health))
@@ -139,31 +139,31 @@ pub(super) fn router(app: &App) -> Routes {
             get(grafana::shard_options),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}",
             get(groups::get),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}/members",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/members",
             get(monitoring::members),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}/consumption",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/consumption",
             get(monitoring::consumption),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}/assignments",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/assignments",
             get(monitoring::assignments),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}/migrations",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/migrations",
             get(migrations::list),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}/offsets",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/offsets",
             get(shards::offsets),
         )
         .route(
-            "/monitoring/streams/{stream}/groups/{group}/shards/{shard}/messages",
+            "/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/shards/{shardIndex}/messages",
             get(shards::messages),
         );
     Routes::new(app)

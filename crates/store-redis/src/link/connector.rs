@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use super::redis_link::Link;
 use super::server::Server;
-use crate::classify::{classify, wants_new_connection};
+use crate::classify::{classify, classify_connecting, wants_new_connection};
 use crate::config::{ConfigError, RedisConfig};
 use crate::reply::Reply;
 use crate::script::Call;
@@ -190,7 +190,13 @@ impl Connector {
         // A cluster may ask some nodes in vain first.
         let connected = timeout(self.connect_timeout * 2, connecting).await;
         let mut link = match connected {
-            Ok(outcome) => outcome.map_err(classify)?,
+            Ok(outcome) => outcome.map_err(|error| match &self.target {
+                Target::Single(client, _) => {
+                    let address = client.get_connection_info().addr().to_string();
+                    classify_connecting(error, &address)
+                }
+                Target::Cluster(_) => classify(error),
+            })?,
             Err(elapsed) => {
                 return Err(StoreError::Unavailable {
                     reason: "Redis did not accept the connection in time".to_owned(),

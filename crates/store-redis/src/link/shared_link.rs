@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use projection::ConnectionLink;
-use redis::{Cmd, Pipeline, RedisError, RedisResult, Value};
+use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, Value};
 use store::StoreError;
 use stream_lifecycle::RedisLink;
 
@@ -46,8 +46,11 @@ impl SharedLink {
     }
 }
 
-/// A failure to connect must not look like one after sending.
+/// A failure to connect must not look like one after sending, nor a refusal for good like one that passes.
 fn not_sent(error: &StoreError) -> RedisError {
+    if let StoreError::Refused { reason, .. } = error {
+        return RedisError::from((ErrorKind::Client, "no connection", reason.clone()));
+    }
     RedisError::from(std::io::Error::new(
         std::io::ErrorKind::ConnectionRefused,
         error.to_string(),

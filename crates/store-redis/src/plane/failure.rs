@@ -18,6 +18,12 @@ pub(super) fn of_lifecycle(key: &str, error: LifecycleError) -> PlaneError {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             format!("{key}: {error}: {}", cause.unwrap_or_default())
         }
+        LifecycleError::Denied { .. } => {
+            let stream = key.rsplit_once(':').map_or(key, |(stream, _)| stream);
+            format!(
+                "{key}: {error}; give it what it lacks: ACL SETUSER USER '~{stream}:*' '~{{{stream}:*', and the commands of docs/operations.md#permissions"
+            )
+        }
         _ => format!("{key}: {error}"),
     };
     PlaneError::Failed {
@@ -38,7 +44,12 @@ pub(super) fn invalid(error: InvalidInput) -> PlaneError {
 
 /// A command that Redis did not do, said with its key.
 pub(super) fn of_command(what: &str, failure: Failure) -> PlaneError {
-    match of_store(failure.error) {
+    of_part(what, failure.error)
+}
+
+/// The same of a script.
+pub(super) fn of_part(what: &str, error: StoreError) -> PlaneError {
+    match of_store(error) {
         PlaneError::Failed {
             reason,
             retryable,
@@ -84,5 +95,27 @@ pub(super) fn without_lifecycle(key: &str) -> PlaneError {
         ),
         retryable: false,
         source: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Case C11: the keys are those of the page, for all shards of the stream, and who reads it knows what to say to Redis.
+    #[test]
+    fn c11_what_a_user_lacks_for_a_stream_is_said_as_a_command() {
+        let what = "EVALSHA (create) on other:0 or {other:0}:*: no (NOPERM)".to_owned();
+        let error = of_lifecycle("other:0", LifecycleError::Denied { what });
+        let PlaneError::Failed {
+            reason, retryable, ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert!(!retryable, "somebody has to do something");
+        let said = "ACL SETUSER USER '~other:*' '~{other:*'";
+        assert!(reason.contains(said), "{reason}");
+        assert!(reason.contains("on other:0 or {other:0}:*"), "{reason}");
     }
 }

@@ -1,18 +1,16 @@
-//! Pages of a shard's entries, for looking only: nothing is delivered to anyone. Entries may be large: they are read a few at a time, and no more of them once
-//! the bytes of the page are used up.
+//! Pages of a shard's entries, for looking only: nothing is delivered to anyone. Entries may be large: Redis itself stops once the bytes of the page are used up,
+//! and sends no value that is not given.
 
 use coordinator_core::names::StreamPrefix;
 use redis::Value;
 use store::{EntryId, Message, MessageField, MessagePage, MessageRange, PlaneError, VALUE_BYTES};
 
 use super::{RedisPlane, failure, shard_key};
+use crate::reply::Reply;
+use crate::script::{self, Call};
 
-/// How many entries are read at first, while nobody knows how large they are.
-const FIRST_STEP: usize = 8;
-/// The most that are read at once.
-const LARGEST_STEP: usize = 256;
-
-type Row = (String, Vec<(Vec<u8>, Vec<u8>)>);
+/// The most that are read at once, so that others have their turn.
+const STEP: usize = 256;
 
 impl RedisPlane {
     pub(super) async fn page(
@@ -23,13 +21,9 @@ impl RedisPlane {
         let key = shard_key(stream, range.shard);
         let mut page = Filling::new(range);
         loop {
-            let step = page.next_step();
-            let command = page_command(&key, range.is_backward, page.last(), step);
-            let value = self.ask(&command, &key).await?;
-            let rows: Vec<Row> =
-                redis::from_redis_value(value).map_err(|_| failure::unexpected("XRANGE"))?;
-            let is_end = rows.len() < step;
-            if let Some(has_more) = page.take(rows, is_end)? {
+            let reply = self.redis.run_again(&page.next_part(&[&key])).await;
+            let reply = reply.map_err(|error| failure::of_part(&key, error))?;
+            if let Some(has_more) = page.take(reply)? {
                 let messages = page.messages;
                 return Ok(MessagePage { messages, has_more });
             }
@@ -51,7 +45,6 @@ struct Filling<'a> {
     /// How many bytes its entries have, and how many of them are given.
     read: usize,
     given: usize,
-    step: usize,
 }
 
 impl<'a> Filling<'a> {
@@ -62,36 +55,44 @@ impl<'a> Filling<'a> {
             messages: Vec::new(),
             read: 0,
             given: 0,
-            step: FIRST_STEP,
         }
     }
 
-    /// Behind which entry it goes on.
-    fn last(&self) -> Option<EntryId> {
+    /// What is read next: never more than one entry beyond the limit, which tells whether there is a next page.
+    fn next_part<'k>(&self, keys: &'k [&'k str]) -> Call<'k> {
         let last = self.messages.last().map(|message| message.id);
-        last.or(self.range.after)
+        let after = last.or(self.range.after).map(|id| format!("({id}"));
+        let (command, from, to) = match self.range.is_backward {
+            true => ("XREVRANGE", "+", "-"),
+            false => ("XRANGE", "-", "+"),
+        };
+        let most = (self.limit - self.messages.len()).saturating_add(1);
+        let left = |used: usize| self.range.max_bytes.saturating_sub(used) as u64;
+        // One entry is always read.
+        let bytes = left(self.read).max(u64::from(self.messages.is_empty()));
+        script::PAGE
+            .call(keys)
+            .arg(command)
+            .arg(after.as_deref().unwrap_or(from))
+            .arg(to)
+            .number(most.min(STEP) as u64)
+            .number(bytes)
+            .number(left(self.given))
+            .number(VALUE_BYTES as u64)
+            .number(u64::from(self.range.with_fields))
     }
 
-    /// How many are read next: what probably fits, and never more than one beyond the limit, which tells whether there is a next page.
-    fn next_step(&mut self) -> usize {
-        let count = self.messages.len();
-        if let Some(average) = self.read.checked_div(count) {
-            let left = self.range.max_bytes.saturating_sub(self.read);
-            let fits = left / average.max(1);
-            self.step = fits.clamp(1, (self.step * 4).min(LARGEST_STEP));
-        }
-        self.step.min((self.limit - count).saturating_add(1))
-    }
-
-    /// Takes entries in. At the end of the page it gives whether there are more behind it; `is_end` says that nothing is behind these.
-    fn take(&mut self, rows: Vec<Row>, is_end: bool) -> Result<Option<bool>, PlaneError> {
-        for (id, fields) in rows {
-            if self.is_full() {
+    /// Takes entries in. At the end of the page it gives whether there are more behind it.
+    fn take(&mut self, mut reply: Reply) -> Result<Option<bool>, PlaneError> {
+        let entries = reply.values().map_err(failure::of_store)?;
+        let is_end = reply.text().map_err(failure::of_store)? == "end";
+        for entry in entries {
+            if self.messages.len() >= self.limit {
                 return Ok(Some(true));
             }
-            let id = EntryId::parse(&id).ok_or_else(|| failure::unexpected("XRANGE"))?;
-            let fields = self.fields(fields);
-            self.messages.push(Message { id, fields });
+            let message = self.message(entry);
+            self.messages
+                .push(message.ok_or_else(|| failure::unexpected("XRANGE"))?);
         }
         if is_end {
             return Ok(Some(false));
@@ -100,44 +101,37 @@ impl<'a> Filling<'a> {
         Ok((self.read >= self.range.max_bytes).then_some(true))
     }
 
-    fn is_full(&self) -> bool {
-        let has_one = !self.messages.is_empty();
-        self.messages.len() >= self.limit || (has_one && self.read >= self.range.max_bytes)
-    }
-
-    /// The fields as they are given.
-    fn fields(&mut self, fields: Vec<(Vec<u8>, Vec<u8>)>) -> Vec<MessageField> {
-        let mut wanted = Vec::new();
-        for (name, value) in fields {
-            let left = self.range.max_bytes.saturating_sub(self.given);
-            let length = value.len();
-            self.read = self.read.saturating_add(name.len() + length);
-            if self.range.with_fields {
-                let value = (length <= VALUE_BYTES.min(left)).then_some(value);
-                self.given += name.len() + value.as_ref().map_or(0, Vec::len);
-                wanted.push(MessageField {
-                    name,
-                    value,
-                    value_bytes: length as u64,
-                });
-            }
+    fn message(&mut self, entry: Value) -> Option<Message> {
+        let Value::Array(parts) = entry else {
+            return None;
+        };
+        let mut parts = parts.into_iter();
+        let (Some(Value::BulkString(id)), Some(Value::Int(bytes))) = (parts.next(), parts.next())
+        else {
+            return None;
+        };
+        self.read = self.read.saturating_add(usize::try_from(bytes).ok()?);
+        let mut fields = Vec::with_capacity(parts.len() / 2);
+        while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+            let Value::BulkString(name) = name else {
+                return None;
+            };
+            let (value, value_bytes) = match value {
+                Value::BulkString(value) => {
+                    let length = value.len() as u64;
+                    (Some(value), length)
+                }
+                Value::Int(length) => (None, u64::try_from(length).ok()?),
+                _ => return None,
+            };
+            self.given += name.len() + value.as_ref().map_or(0, Vec::len);
+            fields.push(MessageField {
+                name,
+                value,
+                value_bytes,
+            });
         }
-        wanted
+        let id = EntryId::parse(std::str::from_utf8(&id).ok()?)?;
+        Some(Message { id, fields })
     }
-}
-
-fn page_command(key: &str, is_backward: bool, after: Option<EntryId>, count: usize) -> redis::Cmd {
-    let after = after.map(|id| format!("({id}"));
-    let (name, from, to) = match is_backward {
-        true => ("XREVRANGE", "+", "-"),
-        false => ("XRANGE", "-", "+"),
-    };
-    let mut command = redis::cmd(name);
-    command
-        .arg(key)
-        .arg(after.as_deref().unwrap_or(from))
-        .arg(to)
-        .arg("COUNT")
-        .arg(count);
-    command
 }

@@ -156,7 +156,7 @@ impl<L: RedisLink> Handle<L> {
     /// Why a read failed. Where the group is gone, the generation may be too.
     async fn read_failure(&self, group: &GroupName, error: RedisError) -> LifecycleError {
         if error.code() != Some("NOGROUP") {
-            return classify(error, &self.keys().stream);
+            return classify(error, "XREADGROUP", &self.keys().stream);
         }
         let standing = scripts::STANDING.bound(self.keys(), self.identity());
         match self.run(&standing).await {

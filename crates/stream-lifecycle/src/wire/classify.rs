@@ -23,8 +23,8 @@ const PASSING: [&str; 13] = [
     "NOSCRIPT",
 ];
 
-/// What an error means for the operation that was sent. `key` is the key that it was sent for.
-pub(crate) fn classify(error: RedisError, key: &str) -> LifecycleError {
+/// What an error means for the operation that was sent: which command it was, and for which key, the stream's or that of its lifecycle.
+pub(crate) fn classify(error: RedisError, command: &str, key: &str) -> LifecycleError {
     let Some(code) = error.code().map(str::to_owned) else {
         return without_code(error);
     };
@@ -38,15 +38,22 @@ pub(crate) fn classify(error: RedisError, key: &str) -> LifecycleError {
             key: key.to_owned(),
             found: None,
         },
-        // Redis itself names neither the command nor, of the keys that a script takes, the one.
-        "NOPERM" => LifecycleError::Denied {
-            what: format!(
-                "this on {key} or what is kept beside it, {{{key}}}:*: {} (NOPERM)",
-                error.detail().unwrap_or("a permission is missing")
-            ),
-        },
+        // Redis itself does not name, of the keys that a script takes, the one.
+        "NOPERM" => {
+            let base = base_of(key);
+            let detail = error.detail().unwrap_or("a permission is missing");
+            LifecycleError::Denied {
+                what: format!("{command} on {base} or {{{base}}}:*: {detail} (NOPERM)"),
+            }
+        }
         _ => LifecycleError::Refused(Arc::new(error)),
     }
+}
+
+/// The shard of a key: what is kept beside its stream begins with the stream's name in braces.
+pub(super) fn base_of(key: &str) -> &str {
+    let beside = key.strip_prefix('{').and_then(|key| key.split_once("}:"));
+    beside.map_or(key, |(base, _)| base)
 }
 
 fn without_code(error: RedisError) -> LifecycleError {
@@ -74,7 +81,8 @@ mod tests {
     fn from_server(line: &str) -> LifecycleError {
         let bytes = format!("-{line}\r\n");
         let value = redis::parse_redis_value(bytes.as_bytes()).unwrap();
-        classify(value.extract_error().unwrap_err(), "orders:3")
+        let error = value.extract_error().unwrap_err();
+        classify(error, "EVALSHA (create)", "{orders:3}:lc")
     }
 
     #[test]
@@ -91,7 +99,7 @@ mod tests {
         let denied = from_server("NOPERM this user can't run the 'evalsha' command");
         assert_eq!(
             denied.to_string(),
-            "the user of Redis may not run this on orders:3 or what is kept beside it, {orders:3}:*: \
+            "the user of Redis may not run EVALSHA (create) on orders:3 or {orders:3}:*: \
              this user can't run the 'evalsha' command (NOPERM)"
         );
         for line in ["NOPERM x", "WRONGTYPE x", "ERR x", "CROSSSLOT x"] {
@@ -101,7 +109,13 @@ mod tests {
 
     #[test]
     fn a_connection_that_breaks_leaves_the_outcome_open() {
-        let error = |kind| classify(RedisError::from(io::Error::from(kind)), "orders:3");
+        let error = |kind| {
+            classify(
+                RedisError::from(io::Error::from(kind)),
+                "XREADGROUP",
+                "orders:3",
+            )
+        };
         for kind in [io::ErrorKind::TimedOut, io::ErrorKind::BrokenPipe] {
             let ambiguous = error(kind);
             assert!(matches!(ambiguous, LifecycleError::Ambiguous(_)), "{kind}");

@@ -157,11 +157,7 @@ impl Call {
 
     /// The shard: its lifecycle is the first key.
     fn base(&self) -> String {
-        let key = self.first_key();
-        let base = key
-            .strip_prefix('{')
-            .and_then(|key| key.strip_suffix("}:lc"));
-        base.unwrap_or(&key).to_owned()
+        super::classify::base_of(&self.first_key()).to_owned()
     }
 
     /// The first key, which names the shard.
@@ -173,7 +169,8 @@ impl Call {
     }
 
     fn failure(&self, error: RedisError) -> LifecycleError {
-        match classify(error, &self.first_key()) {
+        let command = format!("EVALSHA ({})", self.script.name);
+        match classify(error, &command, &self.first_key()) {
             // What only reads has done nothing, whatever became of it.
             LifecycleError::Ambiguous(error) if self.script.reads => {
                 LifecycleError::Unreachable(error)

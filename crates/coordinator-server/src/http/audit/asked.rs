@@ -52,9 +52,9 @@ impl Asked {
             request_id: header("x-request-id"),
             user_agent: header(USER_AGENT.as_str()),
             client_address: peer.map(|peer| peer.address().to_string()),
-            stream_prefix: name("stream"),
-            consumer_group: name("group"),
-            resharding_id: name("id"),
+            stream_prefix: name("streamPrefix"),
+            consumer_group: name("consumerGroup"),
+            resharding_id: name("reshardingId"),
         }
     }
 

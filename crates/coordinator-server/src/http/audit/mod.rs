@@ -98,14 +98,14 @@ fn action(request: &Request) -> Option<AuditAction> {
     if route == "/admin/snapshot/restore" && method == Method::POST {
         return Some(AuditAction::RestoreSnapshot);
     }
-    let route = route.strip_prefix("/streams/{stream}")?;
+    let route = route.strip_prefix("/streams/{streamPrefix}")?;
     match route {
         "" if method == Method::POST => Some(AuditAction::CreateStream),
         "/scale" if method == Method::POST => Some(AuditAction::ScaleStream),
-        "/groups/{group}" if method == Method::POST => Some(AuditAction::CreateGroup),
-        "/groups/{group}" if method == Method::DELETE => Some(AuditAction::DeleteGroup),
-        "/groups/{group}/scale" if method == Method::POST => Some(AuditAction::ScaleGroup),
-        "/groups/{group}/migrations/{id}/rollback" if method == Method::POST => {
+        "/groups/{consumerGroup}" if method == Method::POST => Some(AuditAction::CreateGroup),
+        "/groups/{consumerGroup}" if method == Method::DELETE => Some(AuditAction::DeleteGroup),
+        "/groups/{consumerGroup}/scale" if method == Method::POST => Some(AuditAction::ScaleGroup),
+        "/groups/{consumerGroup}/migrations/{reshardingId}/rollback" if method == Method::POST => {
             Some(AuditAction::RollbackMigration)
         }
         _ => None,

@@ -54,7 +54,7 @@ fn document() -> Value {
     let mut paths = Paths::new();
     for operation in operations {
         components = components.schemas_from_iter(operation.schemas());
-        let (path, methods) = (operation.document_path(), vec![operation.http_method()]);
+        let (path, methods) = (operation.path(), vec![operation.http_method()]);
         paths.add_path_operation(path, methods, operation.build());
     }
     let tags = TAGS.iter().map(|(name, about)| {

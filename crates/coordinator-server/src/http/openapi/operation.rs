@@ -208,9 +208,8 @@ impl Described {
         schemas
     }
 
-    /// Its path with the names that the document has for parameters.
-    pub(super) fn document_path(&self) -> String {
-        parameters::document_path(self.path)
+    pub(super) const fn path(&self) -> &'static str {
+        self.path
     }
 
     pub(super) fn http_method(&self) -> HttpMethod {

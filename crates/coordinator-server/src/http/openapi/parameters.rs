@@ -6,56 +6,42 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat};
 use utoipa::openapi::{ObjectBuilder, Required, Type};
 
-/// The parameters of paths: as the router calls them, as the document does, and what they are.
-const NAMES: [(&str, &str, &str); 5] = [
-    ("stream", "streamPrefix", "The logical stream."),
-    ("group", "consumerGroup", "The consumer group."),
-    ("member", "memberId", "The member."),
+/// The parameters of paths, as clients know them from bodies, and what they are.
+const NAMES: [(&str, &str); 5] = [
+    ("streamPrefix", "The logical stream."),
+    ("consumerGroup", "The consumer group."),
+    ("memberId", "The member."),
     (
-        "id",
         "reshardingId",
         "The change of the shard count, like `reshard-<uuid>`.",
     ),
-    (
-        "shard",
-        "shardIndex",
-        "Position of the shard, counted from 0.",
-    ),
+    ("shardIndex", "Position of the shard, counted from 0."),
 ];
 
-/// The parts of a path that are parameters, by the router's names.
+/// The parts of a path that are parameters.
 fn placeholders(path: &str) -> impl Iterator<Item = &str> {
     path.split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// A path of the router with the names that clients know from bodies.
-pub(super) fn document_path(path: &str) -> String {
-    let mut path = path.to_owned();
-    for (ours, theirs, _) in NAMES {
-        path = path.replace(&format!("{{{ours}}}"), &format!("{{{theirs}}}"));
-    }
-    path
-}
-
 /// The parameters of a path, in its order.
 pub(super) fn of_path(path: &str) -> Vec<Parameter> {
     placeholders(path)
-        .filter_map(|placeholder| NAMES.iter().find(|(ours, ..)| *ours == placeholder))
-        .map(|(ours, theirs, what)| {
-            let (schema, example) = match *ours {
-                "shard" => (index(), json!(0)),
-                "id" => (
+        .filter_map(|placeholder| NAMES.iter().find(|(name, _)| *name == placeholder))
+        .map(|(name, what)| {
+            let (schema, example) = match *name {
+                "shardIndex" => (index(), json!(0)),
+                "reshardingId" => (
                     text(),
                     json!("reshard-3f1c2a4e-7b1d-4c55-9a51-0d1d7c1c2f10"),
                 ),
-                "member" => (name(), json!("worker-1")),
-                _ => (name(), json!("orders")),
+                "memberId" => (self::name(), json!("worker-1")),
+                _ => (self::name(), json!("orders")),
             };
             let bytes = format!("{what} At most {NAME_MAX_BYTES} bytes.");
-            let is_name = !matches!(*ours, "shard" | "id");
+            let is_name = !matches!(*name, "shardIndex" | "reshardingId");
             ParameterBuilder::new()
-                .name(*theirs)
+                .name(*name)
                 .parameter_in(ParameterIn::Path)
                 .required(Required::True)
                 .description(Some(if is_name { bytes.as_str() } else { *what }))

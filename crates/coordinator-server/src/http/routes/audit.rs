@@ -13,7 +13,7 @@ use store::{AUDIT_CAP, AuditFilter};
 use crate::convert::{self, BadName};
 use crate::engine::EngineError;
 use crate::http::access::Reader;
-use crate::http::path::Values;
+use crate::http::values::Values;
 use crate::http::{ApiError, App};
 
 /// How many places are read at once.

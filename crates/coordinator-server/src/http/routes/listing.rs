@@ -9,7 +9,7 @@ use protocol::{GROUPS_LIMIT_MAX, GroupList, GroupsQuery, ListedFrom};
 use crate::convert;
 use crate::engine::{EngineError, ListingError, ListingPage};
 use crate::http::access::Reader;
-use crate::http::path::Values;
+use crate::http::values::Values;
 use crate::http::{ApiError, App};
 
 pub(in crate::http) async fn groups(

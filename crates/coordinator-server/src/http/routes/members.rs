@@ -14,7 +14,8 @@ use crate::convert;
 use crate::engine::HeartbeatOutcome;
 use crate::http::access::MemberAccess;
 use crate::http::body::Decoded;
-use crate::http::path::{GroupPath, MemberPath, Values};
+use crate::http::path::{GroupPath, MemberPath};
+use crate::http::values::Values;
 use crate::http::{ApiError, App};
 
 pub(in crate::http) async fn heartbeat(
@@ -25,6 +26,7 @@ pub(in crate::http) async fn heartbeat(
 ) -> Result<Json<HeartbeatResponse>, ApiError> {
     let (heartbeat, progress) = convert::request(member.clone(), request)?;
     let (request, known) = (heartbeat.request.clone(), heartbeat.version);
+    let instance = heartbeat.instance.clone();
     let settings = app.engine().settings();
     let response = match app.engine().heartbeat(&group, heartbeat, progress).await? {
         HeartbeatOutcome::Decided(reply) => {
@@ -37,6 +39,16 @@ pub(in crate::http) async fn heartbeat(
     if response.status == HeartbeatStatus::SyncMetadata {
         // Who never catches up keeps the round open (rule C4): it is to be found.
         tracing::warn!(stream = %group.stream, group = %group.group, %member, known = %known, stored = response.metadata_version, "member acts on writes that were lost");
+    }
+    match response.status {
+        HeartbeatStatus::FencedMemberEpoch => {
+            app.engine().note_fenced(&group, &member, instance.as_ref());
+        }
+        // A group that is there tells its version.
+        HeartbeatStatus::UnknownMemberId if response.metadata_version == 0 => {
+            app.engine().note_unrecorded(&group, &member);
+        }
+        _ => {}
     }
     let status = status_label(response.status);
     app.engine().count_asked(Some(&group), |asked| {

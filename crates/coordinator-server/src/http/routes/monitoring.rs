@@ -27,6 +27,12 @@ pub(in crate::http) async fn health(State(app): State<App>, _: Reader) -> Json<H
         None => HealthStatus::Up,
         Some(_) => HealthStatus::Degraded,
     };
+    // What is wrong is said once.
+    let is_same = work.problem.is_some() && work.problem == redis_detail;
+    let loop_detail = match is_same {
+        true => Some("its last round failed for the same reason".to_owned()),
+        false => work.problem,
+    };
     Json(Health {
         status: redis.max(tick_loop),
         coordinator_id: app.config().coordinator_id.clone(),
@@ -36,7 +42,7 @@ pub(in crate::http) async fn health(State(app): State<App>, _: Reader) -> Json<H
         redis_latency_ms: ready
             .is_ok()
             .then(|| u64::try_from(latency).unwrap_or(u64::MAX)),
-        loop_detail: work.problem,
+        loop_detail,
         last_tick_at: work.last_tick_at.map(convert::iso),
     })
 }

@@ -10,7 +10,8 @@ use super::monitoring::age_ms;
 use crate::convert;
 use crate::engine::seen;
 use crate::http::access::Reader;
-use crate::http::path::{GroupPath, ShardPath, Values};
+use crate::http::path::{GroupPath, ShardPath};
+use crate::http::values::Values;
 use crate::http::{ApiError, App};
 
 pub(in crate::http) async fn offsets(
@@ -34,7 +35,7 @@ pub(in crate::http) async fn messages(
     Values(query): Values<MessageQuery>,
 ) -> Result<Json<MessagePage>, ApiError> {
     let range = range(shard, &query)?;
-    let group = app.engine().ready_group(&group).await?;
+    let group = app.engine().group(&group).await?;
     if !app.engine().has_stream(&group, shard) {
         let message = format!("the stream has no shard {shard}");
         return Err(ApiError::new(ErrorCode::NotFound, message));

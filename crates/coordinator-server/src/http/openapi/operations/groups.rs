@@ -5,7 +5,7 @@ use protocol::{CreateGroupRequest, DeleteGroupRequest, ErrorCode, Group, Routing
 use super::super::operation::{Described, delete, get, post};
 use super::{CHANGE, GROUP, STORE, example};
 
-const ONE: &str = "/coord/v1/streams/{stream}/groups/{group}";
+const ONE: &str = "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}";
 
 pub(super) fn operations() -> Vec<Described> {
     vec![
@@ -34,7 +34,7 @@ pub(super) fn operations() -> Vec<Described> {
             .refuses(&CHANGE)
             .refuses(&STORE),
         get(
-            "/coord/v1/streams/{stream}/groups/{group}/producer-routing",
+            "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}/producer-routing",
             "getProducerRoutingMetadata",
             "Tell where keys are published",
         )

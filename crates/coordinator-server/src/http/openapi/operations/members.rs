@@ -8,7 +8,7 @@ use super::{CHANGE, GROUP, STORE, example};
 pub(super) fn operations() -> Vec<Described> {
     vec![
         post(
-            "/coord/v1/streams/{stream}/groups/{group}/members/{member}/heartbeat",
+            "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}/members/{memberId}/heartbeat",
             "sendConsumerHeartbeat",
             "Report as a member, and be told one's shards",
         )
@@ -23,7 +23,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&CHANGE)
         .refuses(&STORE),
         get(
-            "/coord/v1/streams/{stream}/groups/{group}/watch",
+            "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}/watch",
             "watchStreamGroup",
             "Wait for a group to change",
         )

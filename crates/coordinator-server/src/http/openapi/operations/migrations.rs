@@ -14,7 +14,7 @@ const SCALE: [ErrorCode; 3] = [
 
 pub(super) fn operations() -> Vec<Described> {
     vec![
-        post("/coord/v1/streams/{stream}/scale", "scaleStreamShards", "Change the shard count of a stream")
+        post("/coord/v1/streams/{streamPrefix}/scale", "scaleStreamShards", "Change the shard count of a stream")
             .about("For all its groups. Answers once the new streams are made; the rest goes on by itself and is shown by `getMigration`.")
             .tagged("Shard counts")
             .body::<ScaleRequest>(example!("scale-request.full"))
@@ -24,7 +24,7 @@ pub(super) fn operations() -> Vec<Described> {
             .refuses(&CHANGE)
             .refuses(&STORE),
         post(
-            "/coord/v1/streams/{stream}/groups/{group}/scale",
+            "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}/scale",
             "scaleStreamGroupShards",
             "Change the shard count of a group's stream",
         )
@@ -38,7 +38,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&CHANGE)
         .refuses(&STORE),
         get(
-            "/coord/v1/streams/{stream}/groups/{group}/migrations/{id}",
+            "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}/migrations/{reshardingId}",
             "getMigration",
             "Show a change of the shard count",
         )
@@ -48,7 +48,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&GROUP)
         .refuses(&STORE),
         post(
-            "/coord/v1/streams/{stream}/groups/{group}/migrations/{id}/rollback",
+            "/coord/v1/streams/{streamPrefix}/groups/{consumerGroup}/migrations/{reshardingId}/rollback",
             "rollbackMigration",
             "Take a change of the shard count back",
         )
@@ -62,7 +62,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&CHANGE)
         .refuses(&STORE),
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}/migrations",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/migrations",
             "getMigrations",
             "List the changes of the shard count",
         )

@@ -47,7 +47,7 @@ pub(super) fn operations() -> Vec<Described> {
         .answers::<GroupList>(200, "The groups.", example!("group-list.full"))
         .refuses(&STORE),
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}",
             "getGroup",
             "Show a group",
         )
@@ -56,7 +56,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&GROUP)
         .refuses(&STORE),
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}/members",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/members",
             "getMembers",
             "List the members of a group",
         )
@@ -65,7 +65,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&GROUP)
         .refuses(&STORE),
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}/assignments",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/assignments",
             "getAssignments",
             "Tell who should have which shard, and who has",
         )
@@ -74,7 +74,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&GROUP)
         .refuses(&STORE),
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}/consumption",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/consumption",
             "getConsumption",
             "Tell how far each member has come in its shards, as members report it",
         )

@@ -8,7 +8,7 @@ use super::{GROUP, STORE, STREAMS, example};
 pub(super) fn operations() -> Vec<Described> {
     vec![
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}/offsets",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/offsets",
             "getOffsets",
             "Tell how far a group has come in each shard",
         )
@@ -19,7 +19,7 @@ pub(super) fn operations() -> Vec<Described> {
         .refuses(&GROUP)
         .refuses(&STORE),
         get(
-            "/coord/v1/monitoring/streams/{stream}/groups/{group}/shards/{shard}/messages",
+            "/coord/v1/monitoring/streams/{streamPrefix}/groups/{consumerGroup}/shards/{shardIndex}/messages",
             "getShardMessages",
             "Look at the records of a shard",
         )

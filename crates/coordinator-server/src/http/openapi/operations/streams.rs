@@ -7,7 +7,7 @@ use super::{CHANGE, STORE, example};
 
 pub(super) fn operations() -> Vec<Described> {
     vec![
-        post("/coord/v1/streams/{stream}", "createStream", "Make a stream")
+        post("/coord/v1/streams/{streamPrefix}", "createStream", "Make a stream")
             .about("Makes the shards and the consumer group named like the stream. Keys in Redis that have its name and were not made for it are left alone: the stream is refused then.")
             .tagged("Streams")
             .body::<CreateStreamRequest>(example!("create-stream-request.full"))

@@ -15,7 +15,7 @@ use crate::convert;
 use crate::engine::{Before, Engine, EngineError, RestoreError};
 use crate::http::access::Administrator;
 use crate::http::audit::note_put_back;
-use crate::http::path::Values;
+use crate::http::values::Values;
 use crate::http::{ApiError, App};
 
 pub(in crate::http) async fn restore(
