@@ -12,6 +12,7 @@ use coordinator_client::{ClientError, CoordinatorClient};
 use serde::Serialize;
 
 pub(crate) use finding::{Finding, Severity};
+pub(crate) use shards::is_stream_missing;
 
 use crate::failure::with_sources;
 

@@ -6,6 +6,7 @@ use protocol::ErrorCode;
 use super::{Failure, with_sources};
 use crate::connect::{Target, Who};
 use crate::context::ContextError;
+use crate::file;
 use crate::show::time::Moment;
 
 impl Failure {
@@ -21,6 +22,11 @@ impl Failure {
             | Self::Silence { advice, .. }
             | Self::Interrupted { advice } => Some(advice.clone()),
             Self::Context(error) => of_context(error),
+            Self::File {
+                path,
+                is_written,
+                source,
+            } => file::advice(path, source.kind(), *is_written),
             Self::Down => Some("its log says more; docs/operations.md has what to do".to_owned()),
             Self::Unwell => Some("each finding names its part of docs/operations.md".to_owned()),
             Self::Setting(_)
@@ -48,7 +54,8 @@ fn of_context(error: &ContextError) -> Option<String> {
         ContextError::Format { .. } => {
             Some("mend it, or remove it and log in again: coordctl login".to_owned())
         }
-        ContextError::Read { .. } | ContextError::Write { .. } => None,
+        ContextError::Read { path, source } => file::advice(path, source.kind(), false),
+        ContextError::Write { path, source } => file::advice(path, source.kind(), true),
     }
 }
 

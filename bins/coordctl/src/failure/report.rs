@@ -127,7 +127,7 @@ fn code(failure: &Failure) -> &str {
         Failure::TakenBack { .. } => "TAKEN_BACK",
         Failure::TimedOut { .. } => "TIMED_OUT",
         Failure::Interrupted { .. } => "INTERRUPTED",
-        Failure::Io { .. } | Failure::Output(_) => "IO",
+        Failure::File { .. } | Failure::Io { .. } | Failure::Output(_) => "IO",
         Failure::Hash(_) => "HASH",
     }
 }

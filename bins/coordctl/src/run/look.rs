@@ -4,6 +4,7 @@ use protocol::{MessageQuery, PageDirection};
 
 use super::Session;
 use crate::cli::{GroupArgs, MessagesArgs};
+use crate::doctor::is_stream_missing;
 use crate::failure::Failure;
 use crate::show;
 
@@ -28,6 +29,15 @@ pub(super) async fn lag(session: &Session, args: &GroupArgs) -> Result<(), Failu
     session.answer(&offsets, show::shards::lag)
 }
 
+/// Whether Redis has no such shard, as far as it can be told.
+async fn is_missing(session: &Session, stream: &str, group: &str, shard: u32) -> bool {
+    let Ok(offsets) = session.client.offsets(stream, group).await else {
+        return false;
+    };
+    let mut rows = offsets.shards.iter();
+    rows.any(|row| row.shard_index == shard && is_stream_missing(row))
+}
+
 pub(super) async fn messages(session: &Session, args: MessagesArgs) -> Result<(), Failure> {
     let query = MessageQuery {
         direction: if args.forward {
@@ -41,6 +51,12 @@ pub(super) async fn messages(session: &Session, args: MessagesArgs) -> Result<()
     let (stream, group) = (&args.of.stream, args.of.group());
     let client = &session.client;
     let page = client.messages(stream, group, args.shard, &query).await?;
+    if page.records.is_empty() && is_missing(session, stream, group, args.shard).await {
+        return Err(Failure::NotFound {
+            message: format!("there is no {} in Redis, and no record of it", page.stream_key),
+            advice: "see docs/operations.md#a-stream-or-its-consumer-group-is-missing, and what else: coordctl doctor".to_owned(),
+        });
+    }
     session.answer(&page, |page, look| {
         let mut text = show::messages::page(page, look);
         if let Some(cursor) = &page.next_cursor {

@@ -1,6 +1,7 @@
 //! What is refused, or cannot be asked: the exit code, and what to do about it.
 
 use serde_json::Value;
+use testkit::RedisServer;
 
 use crate::support::{Coordinator, Ctl, Fake, Session};
 
@@ -14,6 +15,7 @@ async fn each_refusal_has_its_exit_code_and_says_what_to_do() {
         "stream create orders",
         "group create orders orders",
         "group create orders billing --shards 3",
+        "group create letters billing",
         "group show letters",
         "members orders billing",
         "stream scale letters 3",
@@ -31,6 +33,62 @@ async fn each_refusal_has_its_exit_code_and_says_what_to_do() {
         session.run(&ctl, line).await;
     }
     session.compare("refusals");
+}
+
+/// A name that was mistyped makes no stream.
+#[tokio::test]
+async fn a_group_makes_a_stream_only_where_that_is_said() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::of(&coordinator);
+    let said = ctl.run("group create letters billing").await.failed(3);
+    assert!(
+        said.contains("coordctl stream create letters --shards N"),
+        "{said}"
+    );
+    assert_eq!(coordinator.seen().await.groups.len(), 0);
+    let made = ctl
+        .run("group create letters billing --shards 2")
+        .await
+        .printed();
+    assert_eq!(
+        made,
+        "letters/billing: created, and with it the stream letters, with 2 shards\n"
+    );
+    // The stream is one also without a group of its name.
+    let made = ctl.run("group create letters archive").await.printed();
+    assert_eq!(
+        made,
+        "letters/archive: created, with the 2 shards of the stream\n"
+    );
+}
+
+/// Nothing is there to be read, and nobody is told that there were no records.
+#[tokio::test]
+async fn records_of_what_is_not_there_are_not_found() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    ctl.run("stream create orders --shards 2").await.printed();
+    let empty = ctl.run("messages orders --shard 1").await.printed();
+    assert_eq!(empty, "orders:1: no record (any more)\n");
+    let mut connection = redis.connection().await.unwrap();
+    let mut drop = redis::cmd("DEL");
+    drop.arg("orders:1")
+        .exec_async(&mut connection)
+        .await
+        .unwrap();
+    for (line, says) in [
+        (
+            "messages orders --shard 1",
+            "there is no orders:1 in Redis, and no record of it",
+        ),
+        ("messages orders --shard 7", "NOT_FOUND: "),
+        ("messages orders billing --shard 0", "GROUP_NOT_FOUND: "),
+        ("messages letters --shard 0", "GROUP_NOT_FOUND: "),
+    ] {
+        let said = ctl.run(line).await.failed(3);
+        assert!(said.starts_with(&format!("coordctl: {says}")), "{said}");
+    }
 }
 
 #[tokio::test]
