@@ -2,8 +2,8 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{
-    AuditQuery, MessageQuery, NameError, PageDirection, check_consumer_group, check_member_id,
-    check_stream_prefix,
+    AuditQuery, MessageQuery, NameError, PageDirection, RestoreQuery, check_consumer_group,
+    check_member_id, check_stream_prefix,
 };
 
 use crate::ClientError;
@@ -104,6 +104,21 @@ pub(crate) fn audit(query: &AuditQuery) -> Result<String, ClientError> {
         path.push_str(&format!("{mark}limit={limit}"));
     }
     Ok(path)
+}
+
+/// `/coord/v1/admin/snapshot/restore?force=&requestedBy=&reason=`
+pub(crate) fn restore(query: &RestoreQuery) -> String {
+    let mut path = format!("/coord/v1/admin/snapshot/restore?force={}", query.force);
+    for (name, text) in [
+        ("requestedBy", &query.requested_by),
+        ("reason", &query.reason),
+    ] {
+        if let Some(text) = text {
+            let text = utf8_percent_encode(text, SEGMENT);
+            path.push_str(&format!("&{name}={text}"));
+        }
+    }
+    path
 }
 
 fn segment(

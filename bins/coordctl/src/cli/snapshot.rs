@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::Asker;
+
 /// Save the metadata of all groups to a file, look into one, put it back.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
@@ -49,4 +51,11 @@ pub(crate) struct RestoreArgs {
     /// Do it
     #[arg(long)]
     pub(crate) execute: bool,
+
+    /// Why, for the audit
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) asker: Asker,
 }

@@ -39,7 +39,12 @@ pub(super) fn examine(group: &str, shard: &ShardOffsets) -> Option<Finding> {
         );
     }
     if let Some(count) = shard.trimmed_unread.filter(|count| *count > 0) {
-        let what = format!("{count} entries were trimmed before this group had read them");
+        let entries = if count == 1 {
+            "1 entry was".to_owned()
+        } else {
+            format!("{count} entries were")
+        };
+        let what = format!("{entries} trimmed before this group had read them");
         return found(Kind::TrimmedUnread, what);
     }
     if shard.lag.is_none() {

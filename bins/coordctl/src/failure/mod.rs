@@ -1,6 +1,7 @@
 //! Why a command did not do what it was told. Exit codes are in `exit`, what to do about it in `advice`, how it is said in `report`.
 
 mod advice;
+mod broken;
 mod exit;
 mod report;
 

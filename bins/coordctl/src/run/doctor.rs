@@ -2,7 +2,7 @@
 
 use crate::cli::DoctorArgs;
 use crate::connect::Settings;
-use crate::doctor::{self, Named};
+use crate::doctor::{self, Named, Spans};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::show::{self, Look};
@@ -14,7 +14,11 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let clients = settings.clients_of_each()?.into_iter();
     let named: Vec<Named> = clients.map(|(url, client)| Named { url, client }).collect();
-    let diagnosis = doctor::examine(&named, args.stuck_after.0).await?;
+    let spans = Spans {
+        stuck_after: args.stuck_after.0,
+        count_for: args.count_for.0,
+    };
+    let diagnosis = doctor::examine(&named, spans).await?;
     output.answer(&diagnosis, || {
         show::doctor::diagnosis(&diagnosis, &Look::at(output))
     })?;

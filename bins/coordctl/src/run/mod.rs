@@ -36,7 +36,11 @@ pub(crate) async fn run(cli: Cli, said: SaidOnCommandLine) -> Result<(), Ended> 
         Command::Kept(KeptCommand::Context(command)) => {
             Ok(context::run(&cli.connection, &command, output)?)
         }
-        Command::Local(LocalCommand::HashPassword(args)) => Ok(hash_password::run(&args, output)?),
+        Command::Local(LocalCommand::HashPassword(args)) => {
+            // Both flags say the same.
+            let from_stdin = args.stdin || cli.connection.password_stdin;
+            Ok(hash_password::run(from_stdin, output)?)
+        }
         Command::Local(LocalCommand::Completions(args)) => Ok(completions::run(&args, output)?),
         Command::Ask(command) => ask_somebody(&cli.connection, said, command, output).await,
     }

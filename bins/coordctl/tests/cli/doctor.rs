@@ -138,6 +138,11 @@ async fn a_coordinator_that_is_not_there_and_one_whose_redis_is_gone() {
         found.kinds(),
         BTreeSet::from(["COORDINATOR_NOT_READY", "STORE_DOWN"])
     );
+    let (_, why) = found.one("COORDINATOR_NOT_READY");
+    assert!(
+        why.starts_with("/readyz answers 503: STORE_UNAVAILABLE: "),
+        "{why}"
+    );
     assert!(
         found
             .one("STORE_DOWN")
@@ -249,7 +254,7 @@ async fn c28_a_backlog_that_is_not_known_is_not_taken_for_none() {
         found.one("NOBODY_READS"),
         (
             "orders/orders",
-            "no member lives, and how much is unread or pending is unknown (shards 1)"
+            "no member lives, and how much is unread or pending is unknown (shard 1)"
         )
     );
     scene
@@ -258,7 +263,7 @@ async fn c28_a_backlog_that_is_not_known_is_not_taken_for_none() {
     let found = scene.doctor().await;
     let (_, what) = found.one("NOBODY_READS");
     let told =
-        "no member lives, and 1 entry is unread or pending; how much more is unknown (shards 1)";
+        "no member lives, and 1 entry is unread or pending; how much more is unknown (shard 1)";
     assert_eq!(what, told);
 }
 
@@ -377,7 +382,7 @@ async fn members_that_were_fenced_expired_or_do_not_begin() {
         (place, what),
         (
             "orders/orders",
-            "1 live member, and nobody reports these shards: 0, 1"
+            "1 live member, and nobody reports shards 0-1"
         )
     );
     let mut claim = heartbeat("greedy", joined.member_epoch, joined.metadata_version);
@@ -402,6 +407,74 @@ async fn members_that_were_fenced_expired_or_do_not_begin() {
         (place, what),
         ("orders/orders", "3 leases ran out lately: a, b, c")
     );
+}
+
+/// Each pushes the other out, again and again, and the member looks live all the time.
+#[tokio::test]
+async fn two_processes_that_are_one_member_are_found() {
+    let scene = Scene::new().await;
+    let one = Member::start(&scene.coordinator, "orders", "orders", "m-1");
+    scene.coordinator.settled("orders", "orders", 1).await;
+    let other = Member::start(&scene.coordinator, "orders", "orders", "m-1");
+    let is_found = || async {
+        let found = Found::by(&scene.ctl, "--count-for 2s").await;
+        found.kinds().contains("HEARTBEATS_FENCED")
+    };
+    wait_until_async(PATIENCE, is_found).await.unwrap();
+    let found = Found::by(&scene.ctl, "--count-for 2s").await;
+    let (place, what) = found.one("HEARTBEATS_FENCED");
+    assert_eq!(place, "orders/orders");
+    assert!(
+        what.contains(" refused as of an older process within "),
+        "{what}"
+    );
+    assert!(
+        what.contains("; epochs that rose meanwhile: m-1 ("),
+        "{what}"
+    );
+    let to_do = found
+        .findings
+        .iter()
+        .find(|it| it["kind"] == "HEARTBEATS_FENCED");
+    let to_do = to_do.unwrap()["toDo"].as_str().unwrap();
+    assert!(
+        to_do.ends_with(": coordctl members orders orders"),
+        "{to_do}"
+    );
+    drop(other);
+    // It was so, and is not so any more.
+    let is_over = || async {
+        let found = Found::by(&scene.ctl, "--count-for 1s").await;
+        !found.kinds().contains("HEARTBEATS_FENCED")
+    };
+    wait_until_async(PATIENCE, is_over).await.unwrap();
+    drop(one);
+}
+
+/// Redis forgot everything, and works: nobody has a trouble but the members.
+#[tokio::test]
+async fn members_of_groups_that_are_lost_are_found() {
+    let mut scene = Scene::new().await;
+    let member = Member::start(&scene.coordinator, "orders", "orders", "m-1");
+    scene.coordinator.settled("orders", "orders", 1).await;
+    scene.say(&["FLUSHALL"]).await;
+    let is_found = || async {
+        let found = Found::by(&scene.ctl, "--count-for 1s").await;
+        found.kinds().contains("MEMBERS_UNKNOWN")
+    };
+    wait_until_async(PATIENCE, is_found).await.unwrap();
+    let found = Found::by(&scene.ctl, "--count-for 1s").await;
+    let (place, what) = found.one("MEMBERS_UNKNOWN");
+    // The place is the coordinator that counted.
+    assert_eq!((found.code, place), (1, "URL"));
+    assert!(
+        what.contains(", of members whose group is not recorded: they read nothing"),
+        "{what}"
+    );
+    drop(member);
+    // Also when nobody asks any more, it is told that there is nothing.
+    let found = Found::by(&scene.ctl, "--count-for 1ms").await;
+    assert_eq!(found.one("NO_GROUP"), ("the store", "no group is recorded"));
 }
 
 #[tokio::test]
@@ -440,7 +513,7 @@ async fn a_change_that_stands_still_and_why() {
     let (place, what) = found.one("CHANGE_STANDS_STILL");
     assert_eq!((found.code, place), (0, "orders/orders"));
     assert!(
-        what.starts_with("2 -> 1 shards is DRAINING since "),
+        what.starts_with("2 → 1 shards is DRAINING since "),
         "{what}"
     );
     assert!(what.contains("shard 1 of orders: UNREAD"), "{what}");

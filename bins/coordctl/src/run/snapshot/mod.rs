@@ -4,7 +4,7 @@ mod save;
 
 use std::path::Path;
 
-use protocol::{Group, Restored};
+use protocol::{Group, RestoreQuery, Restored};
 use serde::Serialize;
 
 use super::Session;
@@ -76,8 +76,12 @@ pub(super) async fn restore(session: &Session, args: &RestoreArgs) -> Result<(),
     if !args.only.is_empty() {
         file = contents.written();
     }
-    let restored = session.client.restore_snapshot(file.into(), args.force);
-    let restored = restored.await?;
+    let query = RestoreQuery {
+        force: args.force,
+        requested_by: Some(args.asker.name()),
+        reason: args.reason.clone(),
+    };
+    let restored = session.client.restore_snapshot(file.into(), &query).await?;
     session.answer(&restored, |restored: &Restored, look| {
         snapshot::restored(restored, look)
     })

@@ -1,10 +1,10 @@
 //! What a request asks for, as its head says. Bounded: anybody may send anything.
 
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
+use axum::extract::{FromRequestParts, MatchedPath, Query, RawPathParams};
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use coordinator_core::names::{ConsumerGroup, GroupId, StreamPrefix};
-use protocol::AuditAction;
+use protocol::{AuditAction, RestoreQuery};
 
 use crate::http::peer::Peer;
 
@@ -26,6 +26,8 @@ pub(super) struct Asked {
     pub(super) stream_prefix: Option<String>,
     pub(super) consumer_group: Option<String>,
     pub(super) resharding_id: Option<String>,
+    /// Who asks and why, where that is not for the body to say.
+    pub(super) asker: RestoreQuery,
 }
 
 impl Asked {
@@ -55,6 +57,7 @@ impl Asked {
             stream_prefix: name("stream"),
             consumer_group: name("group"),
             resharding_id: name("id"),
+            asker: asker(parts, action),
         }
     }
 
@@ -69,6 +72,14 @@ impl Asked {
             }),
         }
     }
+}
+
+/// What the query of a restore says: its body is a file.
+fn asker(parts: &Parts, action: AuditAction) -> RestoreQuery {
+    if action != AuditAction::RestoreSnapshot {
+        return RestoreQuery::default();
+    }
+    Query::try_from_uri(&parts.uri).map_or_else(|_| RestoreQuery::default(), |Query(asker)| asker)
 }
 
 /// A text of at most so many bytes; one that is cut says so.
