@@ -260,6 +260,17 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_is_told_on_the_page() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let (_, doctor) = page.split_once("\n### Doctor\n").unwrap();
+        for kind in Kind::ALL {
+            let name = crate::show::text::wire(kind);
+            assert!(doctor.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
     fn every_kind_is_there_once() {
         let all: BTreeSet<Kind> = Kind::ALL.into_iter().collect();
         assert_eq!(all.len(), Kind::ALL.len());

@@ -1,110 +1,20 @@
 //! What the doctor finds: each kind on a coordinator that has it. What no coordinator has on demand is tested beside the code.
 
+mod members;
+mod scene;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use coordinator_core::time::{Millis, Timestamp};
-use protocol::{HeartbeatRequest, ScaleRequest, ShardId};
-use redis::aio::MultiplexedConnection;
+use protocol::ScaleRequest;
 use serde_json::Value;
 use store::{StoreClock, SystemClock};
-use testkit::{RedisServer, wait_until_async};
+use testkit::wait_until_async;
 
-use crate::support::{Coordinator, Ctl, Fake, Member, PATIENCE, heartbeat};
-
-/// What was found, and what the program ended with.
-struct Found {
-    code: i32,
-    findings: Vec<Value>,
-    not_checked: Vec<Value>,
-}
-
-impl Found {
-    async fn by(ctl: &Ctl, line: &str) -> Self {
-        let done = ctl.run(&format!("doctor -o json {line}")).await;
-        let mut told: Value = serde_json::from_str(&done.out).unwrap();
-        let mut list = |name: &str| std::mem::take(told[name].as_array_mut().unwrap());
-        Self {
-            code: done.code,
-            findings: list("findings"),
-            not_checked: list("notChecked"),
-        }
-    }
-
-    fn kinds(&self) -> BTreeSet<&str> {
-        let kinds = self.findings.iter().map(|it| it["kind"].as_str().unwrap());
-        kinds.collect()
-    }
-
-    /// The only finding of a kind: where and what.
-    #[track_caller]
-    fn one(&self, kind: &str) -> (&str, &str) {
-        let mut those = self.findings.iter().filter(|it| it["kind"] == kind);
-        let one = those
-            .next()
-            .unwrap_or_else(|| panic!("no {kind} in {:?}", self.findings));
-        assert!(those.next().is_none(), "{:?}", self.findings);
-        let runbook = one["runbook"].as_str().unwrap();
-        assert!(runbook.starts_with("docs/operations.md#"), "{runbook}");
-        assert!(!one["toDo"].as_str().unwrap().is_empty());
-        (
-            one["place"].as_str().unwrap(),
-            one["what"].as_str().unwrap(),
-        )
-    }
-}
-
-/// A stream with a coordinator, on a Redis.
-struct Scene {
-    redis: RedisServer,
-    coordinator: Coordinator,
-    ctl: Ctl,
-    connection: MultiplexedConnection,
-}
-
-impl Scene {
-    async fn new() -> Self {
-        let redis = RedisServer::builder().start().unwrap();
-        let coordinator = Coordinator::quick(&redis).await;
-        let ctl = Ctl::of(&coordinator);
-        ctl.run("stream create orders --shards 2").await.printed();
-        let connection = redis.connection().await.unwrap();
-        Self {
-            redis,
-            coordinator,
-            ctl,
-            connection,
-        }
-    }
-
-    async fn say(&mut self, words: &[&str]) {
-        let mut command = redis::cmd(words[0]);
-        command.arg(&words[1..]);
-        command.exec_async(&mut self.connection).await.unwrap();
-    }
-
-    async fn doctor(&self) -> Found {
-        Found::by(&self.ctl, "").await
-    }
-
-    /// Changes a record behind the coordinator's back.
-    async fn tamper(&mut self, group: &str, change: impl Fn(&mut Value)) {
-        let key = format!("redis-stream:coord:{{orders:{group}}}:metadata");
-        let mut get = redis::cmd("HGET");
-        get.arg(&key).arg("aggregate");
-        let text: String = get.query_async(&mut self.connection).await.unwrap();
-        let mut record: Value = serde_json::from_str(&text).unwrap();
-        change(&mut record);
-        self.say(&["HSET", &key, "aggregate", &record.to_string()])
-            .await;
-    }
-
-    async fn beat(&self, request: &HeartbeatRequest) -> protocol::HeartbeatResponse {
-        let client = &self.coordinator.client;
-        client.heartbeat("orders", "orders", request).await.unwrap()
-    }
-}
+use crate::support::{Coordinator, Ctl, Fake, Member, PATIENCE};
+use scene::{Found, Scene};
 
 #[tokio::test]
 async fn of_what_is_well_nothing_is_found() {
@@ -370,111 +280,6 @@ async fn entries_that_are_lost_not_counted_or_not_read() {
     let (place, what) = found.one("NOBODY_READS");
     assert_eq!(place, "orders/orders");
     assert!(what.starts_with("no member lives, and "), "{what}");
-}
-
-#[tokio::test]
-async fn members_that_were_fenced_expired_or_do_not_begin() {
-    let scene = Scene::new().await;
-    let joined = scene.beat(&heartbeat("greedy", 0, 0)).await;
-    let found = scene.doctor().await;
-    let (place, what) = found.one("SHARD_WITHOUT_OWNER");
-    assert_eq!(
-        (place, what),
-        (
-            "orders/orders",
-            "1 live member, and nobody reports shards 0-1"
-        )
-    );
-    let mut claim = heartbeat("greedy", joined.member_epoch, joined.metadata_version);
-    claim.owned_shards = vec![ShardId::new(7)];
-    scene.beat(&claim).await;
-    for member in ["a", "b", "c"] {
-        scene.beat(&heartbeat(member, 0, 0)).await;
-    }
-    let is_over = || async {
-        let found = scene.doctor().await;
-        found.kinds().contains("MEMBERS_EXPIRED")
-    };
-    wait_until_async(PATIENCE, is_over).await.unwrap();
-    let found = scene.doctor().await;
-    assert_eq!(found.code, 0);
-    assert_eq!(
-        found.one("MEMBER_FENCED"),
-        ("orders/orders", "fenced: greedy")
-    );
-    let (place, what) = found.one("MEMBERS_EXPIRED");
-    assert_eq!(
-        (place, what),
-        ("orders/orders", "3 leases ran out lately: a, b, c")
-    );
-}
-
-/// Each pushes the other out, again and again, and the member looks live all the time.
-#[tokio::test]
-async fn two_processes_that_are_one_member_are_found() {
-    let scene = Scene::new().await;
-    let one = Member::start(&scene.coordinator, "orders", "orders", "m-1");
-    scene.coordinator.settled("orders", "orders", 1).await;
-    let other = Member::start(&scene.coordinator, "orders", "orders", "m-1");
-    let is_found = || async {
-        let found = Found::by(&scene.ctl, "--count-for 2s").await;
-        found.kinds().contains("HEARTBEATS_FENCED")
-    };
-    wait_until_async(PATIENCE, is_found).await.unwrap();
-    let found = Found::by(&scene.ctl, "--count-for 2s").await;
-    let (place, what) = found.one("HEARTBEATS_FENCED");
-    assert_eq!(place, "orders/orders");
-    assert!(
-        what.contains(" refused as of an older process within "),
-        "{what}"
-    );
-    assert!(
-        what.contains("; epochs that rose meanwhile: m-1 ("),
-        "{what}"
-    );
-    let to_do = found
-        .findings
-        .iter()
-        .find(|it| it["kind"] == "HEARTBEATS_FENCED");
-    let to_do = to_do.unwrap()["toDo"].as_str().unwrap();
-    assert!(
-        to_do.ends_with(": coordctl members orders orders"),
-        "{to_do}"
-    );
-    drop(other);
-    // It was so, and is not so any more.
-    let is_over = || async {
-        let found = Found::by(&scene.ctl, "--count-for 1s").await;
-        !found.kinds().contains("HEARTBEATS_FENCED")
-    };
-    wait_until_async(PATIENCE, is_over).await.unwrap();
-    drop(one);
-}
-
-/// Redis forgot everything, and works: nobody has a trouble but the members.
-#[tokio::test]
-async fn members_of_groups_that_are_lost_are_found() {
-    let mut scene = Scene::new().await;
-    let member = Member::start(&scene.coordinator, "orders", "orders", "m-1");
-    scene.coordinator.settled("orders", "orders", 1).await;
-    scene.say(&["FLUSHALL"]).await;
-    let is_found = || async {
-        let found = Found::by(&scene.ctl, "--count-for 1s").await;
-        found.kinds().contains("MEMBERS_UNKNOWN")
-    };
-    wait_until_async(PATIENCE, is_found).await.unwrap();
-    let found = Found::by(&scene.ctl, "--count-for 1s").await;
-    let (place, what) = found.one("MEMBERS_UNKNOWN");
-    // The place is the coordinator that counted.
-    assert_eq!((found.code, place), (1, "URL"));
-    assert!(
-        what.contains(", of members whose group is not recorded: they read nothing"),
-        "{what}"
-    );
-    drop(member);
-    // Also when nobody asks any more, it is told that there is nothing.
-    let found = Found::by(&scene.ctl, "--count-for 1ms").await;
-    assert_eq!(found.one("NO_GROUP"), ("the store", "no group is recorded"));
 }
 
 #[tokio::test]
