@@ -152,7 +152,7 @@ fn of_code(
             format!("coordctl migrations {stream} shows those there are")
         }
         ErrorCode::RollbackNotAllowed => format!(
-            "only what is PREPARING or ACTIVE can be taken back; once it is through, change the count again: coordctl stream scale {stream} COUNT"
+            "wait for its end (coordctl watch {stream}), then change the count again: coordctl stream scale {stream} COUNT"
         ),
         ErrorCode::StreamPrefixAlreadyExists => format!(
             "coordctl group list --stream {stream} shows its groups; if there are none, what an earlier stream left behind, or keys of somebody else's, are in Redis: choose another name, or see docs/operations.md#deleting"

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use protocol::{Group, Member, MemberState, Migration, MigrationState};
 
 use crate::show::groups::change;
-use crate::show::numbers::names;
 use crate::show::text::{wire, word};
 use crate::show::time::Moment;
 
@@ -132,7 +131,7 @@ pub(super) fn cut_off(group: &str, members: &[Member], now: Moment) -> Option<St
     let fenced: Vec<String> = fenced.map(|member| member.member_id.clone()).collect();
     Some(format!(
         "{group} has members that were cut off and may still be reading ({}): it may be refused until their lease is over (at the latest {}); wait, or add --force",
-        names(&fenced),
+        fenced.join(", "),
         now.tell(last)
     ))
 }

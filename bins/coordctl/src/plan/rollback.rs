@@ -9,7 +9,7 @@ use super::refusals::{self, NOT_SEEN};
 use super::{lines, nothing_changed, refused};
 use crate::failure::Failure;
 use crate::run::Session;
-use crate::show::numbers::{names, ranges};
+use crate::show::numbers::ranges;
 use crate::show::text::{wire, word};
 use crate::show::{Look, migrations};
 
@@ -81,7 +81,10 @@ impl RollbackPlan {
                 format!("on the way back to {from} shards, or there already")
             }
             _ if states.all(is_finished) => format!("went from {from} to {to} shards"),
-            _ => format!("on the way from {from} to {to} shards now, {from} after"),
+            _ if self.obstacles.is_empty() => {
+                format!("on the way from {from} to {to} shards now, {from} after")
+            }
+            _ => format!("on the way from {from} to {to} shards"),
         }
     }
 
@@ -111,7 +114,7 @@ impl RollbackPlan {
                 |state| format!("{group} {}", wire(*state)),
             )
         });
-        let groups = names(&told.collect::<Vec<_>>());
+        let groups = told.collect::<Vec<_>>().join(", ");
         text.push_str(&format!("groups: {groups}\n\n"));
         text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));

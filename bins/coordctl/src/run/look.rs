@@ -1,5 +1,7 @@
 //! Commands that show one answer about a group.
 
+use std::time::{Duration, Instant};
+
 use protocol::{MessageQuery, PageDirection};
 
 use super::Session;
@@ -29,13 +31,24 @@ pub(super) async fn lag(session: &Session, args: &GroupArgs) -> Result<(), Failu
     session.answer(&offsets, show::shards::lag)
 }
 
+/// For how long the coordinator tells the same to all who ask what is in the shards.
+const SAME: Duration = Duration::from_secs(1);
+
 /// Whether Redis has no such shard, as far as it can be told.
 async fn is_missing(session: &Session, stream: &str, group: &str, shard: u32) -> bool {
-    let Ok(offsets) = session.client.offsets(stream, group).await else {
-        return false;
-    };
-    let mut rows = offsets.shards.iter();
-    rows.any(|row| row.shard_index == shard && is_stream_missing(row))
+    let asked = Instant::now();
+    loop {
+        let Ok(offsets) = session.client.offsets(stream, group).await else {
+            return false;
+        };
+        // What was read before says nothing of now.
+        let age = Duration::from_millis(offsets.age_ms.unwrap_or_default());
+        if age <= asked.elapsed() || asked.elapsed() > SAME * 2 {
+            let mut rows = offsets.shards.iter();
+            return rows.any(|row| row.shard_index == shard && is_stream_missing(row));
+        }
+        tokio::time::sleep(SAME.saturating_sub(age)).await;
+    }
 }
 
 pub(super) async fn messages(session: &Session, args: MessagesArgs) -> Result<(), Failure> {

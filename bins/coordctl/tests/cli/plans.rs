@@ -206,7 +206,7 @@ async fn g8_a_change_is_not_taken_back_where_any_group_drains() {
     world.refused(&line, says, "ROLLBACK_NOT_ALLOWED").await;
     let text = world.ctl.run(&line).await.printed();
     assert!(
-        text.contains("groups: billing ACTIVE,orders DRAINING\n"),
+        text.contains("groups: billing ACTIVE, orders DRAINING\n"),
         "{text}"
     );
 }

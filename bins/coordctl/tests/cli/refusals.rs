@@ -66,7 +66,7 @@ async fn a_group_makes_a_stream_only_where_that_is_said() {
 #[tokio::test]
 async fn records_of_what_is_not_there_are_not_found() {
     let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
+    let coordinator = Coordinator::caching(&redis).await;
     let ctl = Ctl::of(&coordinator);
     ctl.run("stream create orders --shards 2").await.printed();
     let empty = ctl.run("messages orders --shard 1").await.printed();
@@ -77,6 +77,7 @@ async fn records_of_what_is_not_there_are_not_found() {
         .exec_async(&mut connection)
         .await
         .unwrap();
+    // What was read of it just before is not gone by.
     for (line, says) in [
         (
             "messages orders --shard 1",
