@@ -143,17 +143,22 @@ impl<'a> Settings<'a> {
         if let Some(credentials) = credentials {
             builder = builder.credentials(credentials);
         }
-        let target = Target {
+        Ok((builder.build()?, self.target(who)))
+    }
+
+    fn target(&self, who: Who) -> Target {
+        Target {
             servers: self.servers(),
             who,
             about: None,
-        };
-        Ok((builder.build()?, target))
+        }
     }
 
-    /// A client for each coordinator that was named, as whoever was said.
-    pub(crate) fn clients_of_each(&self) -> Result<Vec<(String, CoordinatorClient)>, Failure> {
-        let (credentials, _) = self.credentials()?;
+    /// A client for each coordinator that was named, as whoever was said; and who that is.
+    pub(crate) fn clients_of_each(
+        &self,
+    ) -> Result<(Vec<(String, CoordinatorClient)>, Target), Failure> {
+        let (credentials, who) = self.credentials()?;
         let mut clients = Vec::new();
         for url in self.servers() {
             let mut builder = self.builder_for(vec![url.clone()])?;
@@ -162,7 +167,7 @@ impl<'a> Settings<'a> {
             }
             clients.push((url, builder.build()?));
         }
-        Ok(clients)
+        Ok((clients, self.target(who)))
     }
 
     fn builder(&self) -> Result<ClientBuilder, Failure> {

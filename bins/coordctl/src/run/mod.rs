@@ -59,7 +59,7 @@ async fn ask_somebody(
     let settings = Settings::load(connection, said)?;
     if let AskCommand::Doctor(args) = &command {
         // It asks each coordinator by itself, and an absent one is a finding.
-        return Ok(doctor::run(&settings, args, output).await?);
+        return doctor::run(&settings, args, output).await;
     }
     let (client, mut target) = settings.client_as_somebody()?;
     target.about = about(&command);

@@ -120,10 +120,12 @@ async fn clocks_that_are_apart() {
 #[tokio::test]
 async fn who_may_not_look_is_told_so() {
     let scene = Scene::new().await;
-    Ctl::at(&scene.coordinator.url)
-        .run("doctor")
-        .await
-        .failed(5);
+    let url = &scene.coordinator.url;
+    // Its address is not known to the test's program, and is told as it is.
+    let nobody = Ctl::bare("nowhere").with("COORDCTL_SERVER", url);
+    let said = nobody.run("doctor").await.failed(5);
+    let advice = format!("\n  log in: coordctl login --server {url} --user NAME");
+    assert!(said.contains(&advice), "{said}");
 }
 
 /// What was found without being let in is not thrown away.
