@@ -46,12 +46,13 @@ pub(crate) enum Kind {
     LagUnknown,
     StoreUncertain,
     NoGroup,
+    HeartbeatsWereFenced,
 }
 
 impl Kind {
     /// Every kind, the worst first.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 26] = [
+    pub(crate) const ALL: [Self; 27] = [
         Self::CoordinatorUnreachable,
         Self::CoordinatorNotReady,
         Self::StoreDown,
@@ -78,6 +79,7 @@ impl Kind {
         Self::LagUnknown,
         Self::StoreUncertain,
         Self::NoGroup,
+        Self::HeartbeatsWereFenced,
     ];
 
     pub(crate) const fn severity(self) -> Severity {
@@ -105,7 +107,10 @@ impl Kind {
             | Self::ChangeStandsStill
             | Self::TrimmedUnread
             | Self::NobodyReads => Severity::Warning,
-            Self::LagUnknown | Self::StoreUncertain | Self::NoGroup => Severity::Info,
+            Self::LagUnknown
+            | Self::StoreUncertain
+            | Self::NoGroup
+            | Self::HeartbeatsWereFenced => Severity::Info,
         }
     }
 
@@ -127,9 +132,10 @@ impl Kind {
                 "a-stream-or-its-consumer-group-is-missing"
             }
             Self::ClocksDiffer => "clocks",
-            Self::HeartbeatsFenced | Self::MemberFenced | Self::MembersExpired => {
-                "member-fenced-again-and-again"
-            }
+            Self::HeartbeatsFenced
+            | Self::HeartbeatsWereFenced
+            | Self::MemberFenced
+            | Self::MembersExpired => "member-fenced-again-and-again",
             Self::ShardWithoutOwner | Self::NobodyReads => "a-shard-that-nobody-reads",
             Self::ChangeStandsStill => "a-drain-that-does-not-end",
             Self::TrimmedUnread => "entries-that-were-trimmed-unread",
@@ -179,6 +185,7 @@ impl Kind {
             }
             Self::NobodyReads => "start a member of the group",
             Self::StoreUncertain => "see for yourself, or give its user the right that is named",
+            Self::HeartbeatsWereFenced => "nothing, where that is over; see whether it comes back",
             Self::LagUnknown => {
                 "nothing is wrong with reading; drains may need --drain-proof entries"
             }

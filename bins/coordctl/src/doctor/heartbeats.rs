@@ -17,6 +17,9 @@ const COUNTER: &str = "redis_stream_coord_heartbeat_total";
 /// How many groups are looked into for the members that it is about.
 const LOOKED_INTO: usize = 20;
 
+/// How many refused heartbeats of long ago are worth knowing: a restart leaves one or two.
+const A_LOT: u64 = 5;
+
 /// A stream and its group.
 type Of = (String, String);
 
@@ -89,6 +92,18 @@ impl First {
                 .findings
                 .push(finding.look(&["members", &stream, &group]));
         }
+        for (of, count) in self.counts.fenced_before(&second.counts) {
+            let (stream, group) = &of;
+            let what = format!(
+                "{} refused as of an older process since the coordinators began, none within {took}",
+                many_are(count)
+            );
+            let place = format!("{stream}/{group}");
+            let finding = Finding::new(Kind::HeartbeatsWereFenced, place, what);
+            diagnosis
+                .findings
+                .push(finding.look(&["doctor", "--count-for", "2min"]));
+        }
         let unknown = self.counts.unknown_since(&second.counts);
         for (url, count) in unknown {
             let what = format!(
@@ -135,6 +150,17 @@ impl Counts {
             }
         }
         since
+    }
+
+    /// What was counted in all, where it is a lot and none of it was added since.
+    fn fenced_before(&self, later: &Self) -> BTreeMap<Of, u64> {
+        let mut all = BTreeMap::new();
+        for ((_, of), count) in &later.fenced {
+            *all.entry(of.clone()).or_default() += count;
+        }
+        let since = self.fenced_since(later);
+        all.retain(|of, count| *count >= A_LOT && !since.contains_key(of));
+        all
     }
 
     fn unknown_since(&self, later: &Self) -> Vec<(String, u64)> {
@@ -207,6 +233,9 @@ mod tests {
         assert_eq!(fenced, [(of, 2)].into());
         let unknown = counts(5, 5).unknown_since(&counts(5, 6));
         assert_eq!(unknown, [("a".to_owned(), 1)]);
+        let before = |fenced| counts(fenced, 0).fenced_before(&counts(fenced, 0)).len();
+        assert_eq!((before(4), before(5)), (0, 1));
+        assert!(counts(5, 5).fenced_before(&counts(7, 5)).is_empty());
         // Counted anew by a process that began meanwhile.
         assert!(counts(5, 5).fenced_since(&counts(1, 1)).is_empty());
     }

@@ -79,7 +79,8 @@ async fn two_processes_that_are_one_member_are_found() {
     // It was so, and is not so any more.
     let is_over = || async {
         let found = Found::by(&scene.ctl, "--count-for 1s").await;
-        !found.kinds().contains("HEARTBEATS_FENCED")
+        let kinds = found.kinds();
+        !kinds.contains("HEARTBEATS_FENCED") && kinds.contains("HEARTBEATS_WERE_FENCED")
     };
     wait_until_async(PATIENCE, is_over).await.unwrap();
     drop(one);

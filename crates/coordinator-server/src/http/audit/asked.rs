@@ -16,6 +16,8 @@ const PATH: usize = 1_024;
 /// What a request asks for.
 pub(super) struct Asked {
     pub(super) action: AuditAction,
+    /// Who asks and why, where that is not for the body to say.
+    pub(super) asker: RestoreQuery,
     pub(super) method: String,
     pub(super) path: String,
     pub(super) route: String,
@@ -26,8 +28,6 @@ pub(super) struct Asked {
     pub(super) stream_prefix: Option<String>,
     pub(super) consumer_group: Option<String>,
     pub(super) resharding_id: Option<String>,
-    /// Who asks and why, where that is not for the body to say.
-    pub(super) asker: RestoreQuery,
 }
 
 impl Asked {
@@ -47,6 +47,7 @@ impl Asked {
         let peer = parts.extensions.get::<Peer>();
         Self {
             action,
+            asker: asker(parts, action),
             method: parts.method.as_str().to_owned(),
             path: capped(parts.uri.path(), PATH),
             route: route.map_or_else(String::new, |route| route.as_str().to_owned()),
@@ -57,7 +58,6 @@ impl Asked {
             stream_prefix: name("stream"),
             consumer_group: name("group"),
             resharding_id: name("id"),
-            asker: asker(parts, action),
         }
     }
 
