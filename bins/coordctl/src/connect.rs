@@ -38,6 +38,8 @@ pub(crate) enum Who {
     User,
     /// A token that was given.
     Token,
+    /// A context has a token, which is not for those that are asked.
+    Withheld { name: String, servers: Vec<String> },
     /// The token of a context.
     Context {
         name: String,
@@ -58,15 +60,12 @@ impl<'a> Settings<'a> {
         connection: &'a Connection,
         said: SaidOnCommandLine,
     ) -> Result<Self, Failure> {
-        // A place is not needed where everything was said.
         let all_said = !connection.server.is_empty()
             && (connection.token.is_some() || connection.user.is_some());
-        let context = if all_said && connection.context.is_none() {
-            None
-        } else {
-            let contexts = contexts(connection)?;
-            let chosen = contexts.chosen(connection.context.as_deref())?;
-            chosen.map(|(name, context)| (name.to_owned(), context.clone()))
+        let context = match chosen(connection) {
+            // Nothing of it is needed where everything was said.
+            Err(_) if all_said && connection.context.is_none() => None,
+            context => context?,
         };
         Ok(Self {
             connection,
@@ -106,9 +105,13 @@ impl<'a> Settings<'a> {
         )
     }
 
-    /// The authorities to trust.
+    /// The authorities to trust: as they were said, else those of the context, which are for its coordinators, whoever one is there.
     pub(crate) fn ca_cert(&self) -> Option<PathBuf> {
-        let of_context = || self.context.as_ref()?.1.ca_cert.clone();
+        let of_context = || {
+            let (_, context) = self.context.as_ref()?;
+            let path = context.ca_cert.as_ref()?;
+            self.asks_only(context).then(|| path.clone())
+        };
         self.connection.ca_cert.clone().or_else(of_context)
     }
 
@@ -140,17 +143,22 @@ impl<'a> Settings<'a> {
         if let Some(credentials) = credentials {
             builder = builder.credentials(credentials);
         }
-        let target = Target {
+        Ok((builder.build()?, self.target(who)))
+    }
+
+    fn target(&self, who: Who) -> Target {
+        Target {
             servers: self.servers(),
             who,
             about: None,
-        };
-        Ok((builder.build()?, target))
+        }
     }
 
-    /// A client for each coordinator that was named, as whoever was said.
-    pub(crate) fn clients_of_each(&self) -> Result<Vec<(String, CoordinatorClient)>, Failure> {
-        let (credentials, _) = self.credentials()?;
+    /// A client for each coordinator that was named, as whoever was said; and who that is.
+    pub(crate) fn clients_of_each(
+        &self,
+    ) -> Result<(Vec<(String, CoordinatorClient)>, Target), Failure> {
+        let (credentials, who) = self.credentials()?;
         let mut clients = Vec::new();
         for url in self.servers() {
             let mut builder = self.builder_for(vec![url.clone()])?;
@@ -159,7 +167,7 @@ impl<'a> Settings<'a> {
             }
             clients.push((url, builder.build()?));
         }
-        Ok(clients)
+        Ok((clients, self.target(who)))
     }
 
     fn builder(&self) -> Result<ClientBuilder, Failure> {
@@ -167,6 +175,7 @@ impl<'a> Settings<'a> {
     }
 
     fn builder_for(&self, servers: Vec<String>) -> Result<ClientBuilder, Failure> {
+        check_schemes(&servers)?;
         let limit = self.connection.timeout.0;
         let mut builder = CoordinatorClient::builder(servers).request_timeout(limit);
         if let Some(path) = self.ca_cert() {
@@ -226,7 +235,8 @@ impl<'a> Settings<'a> {
             return (None, Who::Nobody);
         };
         if !self.asks_only(context) {
-            return (None, Who::Nobody);
+            let (name, servers) = (name.clone(), context.servers.clone());
+            return (None, Who::Withheld { name, servers });
         }
         let who = Who::Context {
             name: name.clone(),
@@ -236,6 +246,22 @@ impl<'a> Settings<'a> {
     }
 }
 
+/// An address without a scheme is told with one. What may hold a password is not repeated.
+fn check_schemes(servers: &[String]) -> Result<(), Failure> {
+    let Some(url) = servers.iter().find(|url| !url.contains("://")) else {
+        return Ok(());
+    };
+    let advice = if url.is_empty() || url.contains('@') {
+        "begin it with http:// or https://".to_owned()
+    } else {
+        format!("is it http://{url}, or https://{url}?")
+    };
+    Err(Failure::usage(
+        "--server: an address begins with http:// or https://",
+        advice,
+    ))
+}
+
 fn as_token(token: &str) -> (Option<Credentials>, Who) {
     (Some(Credentials::bearer(token)), Who::Token)
 }
@@ -243,6 +269,13 @@ fn as_token(token: &str) -> (Option<Credentials>, Who) {
 fn is_among(url: &str, known: &[String]) -> bool {
     let plain = |url: &str| url.trim_end_matches('/').to_ascii_lowercase();
     known.iter().any(|known| plain(known) == plain(url))
+}
+
+/// The context that is asked for, or the current one.
+fn chosen(connection: &Connection) -> Result<Option<(String, Context)>, Failure> {
+    let contexts = contexts(connection)?;
+    let chosen = contexts.chosen(connection.context.as_deref())?;
+    Ok(chosen.map(|(name, context)| (name.to_owned(), context.clone())))
 }
 
 /// The contexts that are kept.

@@ -7,7 +7,11 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// What to do where one of the two files is missing or cannot be read.
-const BOTH: &str = "--client-cert and --client-key, COORDCTL_CLIENT_CERT and COORDCTL_CLIENT_KEY, or client-cert and client-key of the context must name a certificate and its key in PEM";
+pub(crate) const BOTH: &str = "--client-cert and --client-key, COORDCTL_CLIENT_CERT and COORDCTL_CLIENT_KEY, or client-cert and client-key of the context must name a certificate and its key in PEM";
+
+/// What to do where no authorities can be read.
+pub(crate) const AUTHORITIES: &str =
+    "--ca-cert, COORDCTL_CA_CERT or the context must name a file with certificates in PEM";
 
 /// A certificate to show, and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +70,7 @@ fn pair(
 
 /// The certificates of the authorities to trust.
 pub(crate) fn authorities(path: &Path) -> Result<Vec<u8>, Failure> {
-    let advice =
-        "--ca-cert, COORDCTL_CA_CERT or the context must name a file with certificates in PEM";
-    read("the certificates", path, advice)
+    read("the certificates", path, AUTHORITIES)
 }
 
 fn read(what: &str, path: &Path, advice: &str) -> Result<Vec<u8>, Failure> {

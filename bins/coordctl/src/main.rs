@@ -6,6 +6,7 @@ mod connect;
 mod context;
 mod doctor;
 mod failure;
+mod file;
 mod follow;
 mod identity;
 mod output;

@@ -2,6 +2,9 @@
 
 use std::env;
 use std::io::{self, BufRead, IsTerminal};
+use std::os::fd::AsFd;
+
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
 use crate::failure::Failure;
 
@@ -73,10 +76,44 @@ fn ask(prompt: &str, instead: &str) -> Result<String, Failure> {
             instead,
         ));
     }
-    rpassword::prompt_password(prompt).map_err(|source| Failure::Io {
+    // Before it is asked for: whoever types at once is not shown what is typed.
+    let answer = silently(io::stdin(), || rpassword::prompt_password(prompt));
+    answer.map_err(|source| Failure::Io {
         what: "could not read the password from the terminal".to_owned(),
         source,
     })
+}
+
+/// Does something while a terminal shows nothing of what is typed.
+fn silently<T>(terminal: impl AsFd, doing: impl FnOnce() -> T) -> T {
+    let silent = Silent::begin(&terminal);
+    let done = doing();
+    drop(silent);
+    done
+}
+
+/// A terminal that shows nothing of what is typed, until this value is dropped.
+struct Silent<'a, F: AsFd> {
+    terminal: &'a F,
+    before: Termios,
+}
+
+impl<'a, F: AsFd> Silent<'a, F> {
+    /// Nothing where there is no terminal that can be told to.
+    fn begin(terminal: &'a F) -> Option<Self> {
+        let before = tcgetattr(terminal).ok()?;
+        let mut silent = before.clone();
+        silent.local_flags.remove(LocalFlags::ECHO);
+        tcsetattr(terminal, SetArg::TCSANOW, &silent).ok()?;
+        Some(Self { terminal, before })
+    }
+}
+
+impl<F: AsFd> Drop for Silent<'_, F> {
+    fn drop(&mut self) {
+        // There is nobody left to tell: the terminal is gone.
+        let _ = tcsetattr(self.terminal, SetArg::TCSANOW, &self.before);
+    }
 }
 
 fn first_line() -> Result<String, Failure> {
@@ -90,4 +127,26 @@ fn first_line() -> Result<String, Failure> {
         })?;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// What is typed before the prompt has been read is not shown either.
+    #[test]
+    fn the_terminal_is_silent_before_the_password_is_asked_for_and_not_after() {
+        let pair = nix::pty::openpty(None, None).unwrap();
+        let shows = || {
+            let now = tcgetattr(&pair.slave).unwrap();
+            now.local_flags.contains(LocalFlags::ECHO)
+        };
+        assert!(shows());
+        assert!(!silently(&pair.slave, shows));
+        assert!(shows());
+        // Where there is none, what is to be done is done.
+        assert_eq!(silently(std::fs::File::open("/dev/null").unwrap(), || 7), 7);
+    }
 }

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Error, FromArgMatches};
 use serde_json::json;
 
 use crate::cli::{Cli, SaidOnCommandLine};
@@ -20,7 +21,7 @@ pub(crate) fn parse() -> Result<(Cli, SaidOnCommandLine), ExitCode> {
                 SaidOnCommandLine::read(&matches),
             ))
         });
-    parsed.map_err(|error| {
+    parsed.map_err(with_plain_usage).map_err(|error| {
         if !error.use_stderr() {
             // Help or version; a reader that went away has had enough of it.
             let _ = error.print();
@@ -40,6 +41,26 @@ pub(crate) fn parse() -> Result<(Cli, SaidOnCommandLine), ExitCode> {
         }
         Exit::Usage.into()
     })
+}
+
+/// The usage of the command as it is, without flags that were given or stand in the environment, which would look as if they had to be.
+fn with_plain_usage(mut error: Error) -> Error {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return error;
+    };
+    let usage = usage.to_string();
+    let mut command = Cli::command();
+    command.build();
+    // After `Usage:` and the program come the commands.
+    for word in usage.split_whitespace().skip(2) {
+        match command.find_subcommand(word) {
+            Some(below) => command = below.clone(),
+            None => break,
+        }
+    }
+    let usage = command.render_usage();
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    error
 }
 
 /// Whether JSON was asked for by a command line that cannot be read as a whole.

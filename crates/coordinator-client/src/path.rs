@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::{
-    AuditQuery, GroupState, GroupsQuery, MessageQuery, NameError, PageDirection,
+    AuditQuery, GroupState, GroupsQuery, MessageQuery, NameError, PageDirection, RestoreQuery,
     check_consumer_group, check_member_id, check_stream_prefix,
 };
 
@@ -134,6 +134,17 @@ fn with_query<const N: usize>(path: &str, asked: [(&str, Option<String>); N]) ->
 
 fn stream_segment(stream: &str) -> Result<String, ClientError> {
     segment("streamPrefix", stream, check_stream_prefix)
+}
+
+/// `/coord/v1/admin/snapshot/restore?force=&requestedBy=&reason=`
+pub(crate) fn restore(query: &RestoreQuery) -> String {
+    let encoded = |text: &String| utf8_percent_encode(text, SEGMENT).to_string();
+    let asked = [
+        ("force", Some(query.force.to_string())),
+        ("requestedBy", query.requested_by.as_ref().map(encoded)),
+        ("reason", query.reason.as_ref().map(encoded)),
+    ];
+    with_query("/coord/v1/admin/snapshot/restore", asked)
 }
 
 fn segment(

@@ -208,7 +208,7 @@ async fn a_restore_is_told_of_and_so_is_each_group_that_it_put_back() {
         (&refused.stream_prefix, &refused.query_string),
         (&None, &None)
     );
-    let forced = format!("{restore}?force=true");
+    let forced = format!("{restore}?force=true&requestedBy=ops%40here&reason=lost");
     // The end is cut off: that is found out before anything is put back.
     let cut: Vec<&str> = file.lines().take(2).collect();
     let cut = cut.join("\n");
@@ -231,7 +231,18 @@ async fn a_restore_is_told_of_and_so_is_each_group_that_it_put_back() {
     assert_eq!(told(event), (action, AuditOutcome::Success, 200));
     assert_eq!(event.consumer_group.as_deref(), Some("orders"));
     assert_eq!(event.principal.as_deref(), Some("admin"));
-    assert_eq!(event.query_string.as_deref(), Some("force=true"));
+    // A file has no place for who asks and why: the query says it, and each group's event.
+    for event in [event, &newest[2]] {
+        assert_eq!(event.requested_by.as_deref(), Some("ops@here"));
+        assert_eq!(event.reason.as_deref(), Some("lost"));
+    }
+    assert!(
+        event
+            .query_string
+            .as_deref()
+            .unwrap()
+            .starts_with("force=true&")
+    );
     assert_eq!(event.request_body_sha256, digest);
     let names: Vec<&str> = event.request_summary.keys().map(String::as_str).collect();
     assert_eq!(names, ["groupEpoch", "metadataVersion", "outcome"]);

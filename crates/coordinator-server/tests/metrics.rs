@@ -435,8 +435,7 @@ async fn routes_are_called_as_in_the_document() {
     server.create("orders", 2).await;
     settle(&server, "m").await;
     server.client.group("orders", "orders").await.unwrap();
-    let document: Value =
-        serde_json::from_str(include_str!("snapshots/openapi.json")).unwrap();
+    let document: Value = serde_json::from_str(include_str!("snapshots/openapi.json")).unwrap();
     let paths = document["paths"].as_object().unwrap();
     let text = scrape(&server).await;
     let routes: BTreeSet<&str> = text

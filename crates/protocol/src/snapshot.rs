@@ -98,8 +98,8 @@ pub struct SnapshotEnd {
     pub sha256: String,
 }
 
-/// The query of a restore: `?force=`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The query of a restore: `?force=&requestedBy=&reason=`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 #[serde(rename_all = "camelCase")]
@@ -108,6 +108,14 @@ pub struct RestoreQuery {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", param(default = false))]
     pub force: bool,
+    /// Who asks, for the audit, which tells of its first 256 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    pub requested_by: Option<String>,
+    /// Why, for the audit, which tells of its first 1,024 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    pub reason: Option<String>,
 }
 
 /// What a restore did.

@@ -35,7 +35,7 @@ pub(crate) struct Connection {
     )]
     pub(crate) token: Option<String>,
 
-    /// Read the password of --user from the first line of standard input
+    /// Read the password of --user, or the one to be hashed, from the first line of standard input
     #[arg(long, global = true)]
     pub(crate) password_stdin: bool,
 

@@ -9,4 +9,8 @@ pub(crate) struct DoctorArgs {
     /// After how long a change of the shard count that has not moved is said to stand still
     #[arg(long, default_value = "2min", value_name = "DURATION")]
     pub(crate) stuck_after: HumanDuration,
+
+    /// For how long refused heartbeats are counted, where a coordinator has refused any since it began; two heartbeats of a member should fit in
+    #[arg(long, default_value = "7s", value_name = "DURATION")]
+    pub(crate) count_for: HumanDuration,
 }

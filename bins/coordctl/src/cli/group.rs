@@ -32,7 +32,7 @@ pub(crate) struct CreateGroupArgs {
     /// The group
     pub(crate) group: String,
 
-    /// The stream's shards: needed only for the first group of a stream, and refused where it is another number than the stream has
+    /// Make the stream, too, with so many shards, where it does not exist; refused where it is another number than the stream has
     #[arg(long, value_name = "COUNT")]
     pub(crate) shards: Option<u32>,
 

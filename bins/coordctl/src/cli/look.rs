@@ -42,9 +42,13 @@ pub(crate) struct MessagesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// Only those of this stream
+    /// Only those of this stream, which need not exist any more
     #[arg(long, value_name = "STREAM")]
     pub(crate) stream: Option<String>,
+
+    /// Only those of this group of --stream, which need not exist any more
+    #[arg(long, value_name = "GROUP", requires = "stream")]
+    pub(crate) group: Option<String>,
 
     /// How many [default: the coordinator's]
     #[arg(long, value_name = "COUNT")]

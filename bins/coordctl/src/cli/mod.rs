@@ -33,7 +33,7 @@ pub(crate) use watch::WatchArgs;
 
 /// The operator's command line for the coordinator of sharded Redis Streams.
 ///
-/// It asks a coordinator over HTTP and shows what it answers. Whatever removes or moves something (scale, delete, rollback) only shows its plan
+/// It asks a coordinator over HTTP and shows what it answers. Whatever removes or moves something (scale, delete, rollback, restore) only shows its plan
 /// until it is told --execute.
 #[derive(Debug, Parser)]
 #[command(

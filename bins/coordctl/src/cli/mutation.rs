@@ -19,11 +19,11 @@ pub(crate) struct Change {
     #[arg(long, conflicts_with = "execute")]
     pub(crate) plan: bool,
 
-    /// Do it
+    /// Do it; needs --reason
     #[arg(long, requires = "reason")]
     pub(crate) execute: bool,
 
-    /// Why, for the audit
+    /// Why, for the audit; needed to do it
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::Asker;
+
 /// Save the metadata of all groups to a file, look into one, put it back.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
     /// Save the metadata of all groups to a file; needs the role ADMIN
     ///
     /// The file has the records of groups: streams, shard counts, versions, members, changes of the shard count. It has no leases, no secrets and nothing of what is
-    /// in the shard streams. Ends with 1, and still writes the file, where the record of a group could not be read.
+    /// in the shard streams. A file that is there is replaced only by one that lacks nothing: where the record of a group can't be read, or where there is no group any more, it
+    /// stays as it is, and the command ends with 1. What could be read is then in FILE.partial.
     Save(FileArgs),
     /// Check a file and show what is in it; asks nobody
     Inspect(FileArgs),
@@ -48,4 +51,11 @@ pub(crate) struct RestoreArgs {
     /// Do it
     #[arg(long)]
     pub(crate) execute: bool,
+
+    /// Why, for the audit
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) asker: Asker,
 }

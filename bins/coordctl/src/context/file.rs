@@ -1,7 +1,7 @@
 //! Reads and writes the contexts file. With tokens in it, it is for its owner alone.
 
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::{self, Read, Write};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
@@ -67,26 +67,14 @@ fn write(path: &Path, contexts: &Contexts) -> io::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)?;
-    // A link is followed, so that it stays one.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(folder);
-    let mut file = tempfile::Builder::new()
-        .prefix(".contexts")
-        .permissions(Permissions::from_mode(0o600))
-        .tempfile_in(if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            folder
-        })?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
+    crate::file::replace(path, text.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use std::fs::{self, Permissions};
 
     use super::*;
     use crate::context::{Context, Token};

@@ -33,9 +33,12 @@ pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool 
             return false;
         }
     }
-    match client.is_ready().await {
-        Ok(true) => {}
-        Ok(false) => found(Kind::CoordinatorNotReady, "/readyz answers 503".to_owned()),
+    match client.why_not_ready().await {
+        Ok(None) => {}
+        Ok(Some(why)) => found(
+            Kind::CoordinatorNotReady,
+            format!("/readyz answers 503: {why}"),
+        ),
         Err(error) => found(
             Kind::CoordinatorNotReady,
             format!("/readyz: {}", with_sources(&error)),

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::show::text::word;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -31,8 +33,10 @@ pub(crate) enum Kind {
     ConsumerGroupMissing,
     ShardUnreadable,
     StoreDegraded,
+    MembersUnknown,
     ClocksDiffer,
     ShardCountsDiffer,
+    HeartbeatsFenced,
     MemberFenced,
     MembersExpired,
     ShardWithoutOwner,
@@ -41,12 +45,14 @@ pub(crate) enum Kind {
     NobodyReads,
     LagUnknown,
     StoreUncertain,
+    NoGroup,
+    HeartbeatsWereFenced,
 }
 
 impl Kind {
     /// Every kind, the worst first.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 27] = [
         Self::CoordinatorUnreachable,
         Self::CoordinatorNotReady,
         Self::StoreDown,
@@ -60,8 +66,10 @@ impl Kind {
         Self::ConsumerGroupMissing,
         Self::ShardUnreadable,
         Self::StoreDegraded,
+        Self::MembersUnknown,
         Self::ClocksDiffer,
         Self::ShardCountsDiffer,
+        Self::HeartbeatsFenced,
         Self::MemberFenced,
         Self::MembersExpired,
         Self::ShardWithoutOwner,
@@ -70,6 +78,8 @@ impl Kind {
         Self::NobodyReads,
         Self::LagUnknown,
         Self::StoreUncertain,
+        Self::NoGroup,
+        Self::HeartbeatsWereFenced,
     ];
 
     pub(crate) const fn severity(self) -> Severity {
@@ -86,16 +96,21 @@ impl Kind {
             | Self::StreamMissing
             | Self::ConsumerGroupMissing
             | Self::ShardUnreadable
-            | Self::StoreDegraded => Severity::Error,
+            | Self::StoreDegraded
+            | Self::MembersUnknown => Severity::Error,
             Self::ClocksDiffer
             | Self::ShardCountsDiffer
+            | Self::HeartbeatsFenced
             | Self::MemberFenced
             | Self::MembersExpired
             | Self::ShardWithoutOwner
             | Self::ChangeStandsStill
             | Self::TrimmedUnread
             | Self::NobodyReads => Severity::Warning,
-            Self::LagUnknown | Self::StoreUncertain => Severity::Info,
+            Self::LagUnknown
+            | Self::StoreUncertain
+            | Self::NoGroup
+            | Self::HeartbeatsWereFenced => Severity::Info,
         }
     }
 
@@ -108,13 +123,19 @@ impl Kind {
             Self::VersionNotSupported => "upgrade",
             Self::DefaultPassword => "access",
             Self::InvariantViolated => "invariant-violation",
-            Self::MetadataCorrupt | Self::ShardCountsDiffer => "metadata-lost-or-rolled-back",
+            Self::MetadataCorrupt
+            | Self::ShardCountsDiffer
+            | Self::MembersUnknown
+            | Self::NoGroup => "metadata-lost-or-rolled-back",
             Self::GroupHalfMade => "a-group-that-is-half-made",
             Self::StreamMissing | Self::ConsumerGroupMissing | Self::ShardUnreadable => {
                 "a-stream-or-its-consumer-group-is-missing"
             }
             Self::ClocksDiffer => "clocks",
-            Self::MemberFenced | Self::MembersExpired => "member-fenced-again-and-again",
+            Self::HeartbeatsFenced
+            | Self::HeartbeatsWereFenced
+            | Self::MemberFenced
+            | Self::MembersExpired => "member-fenced-again-and-again",
             Self::ShardWithoutOwner | Self::NobodyReads => "a-shard-that-nobody-reads",
             Self::ChangeStandsStill => "a-drain-that-does-not-end",
             Self::TrimmedUnread => "entries-that-were-trimmed-unread",
@@ -127,7 +148,18 @@ impl Kind {
         match self {
             Self::CoordinatorUnreachable => "see whether the process runs and is reached from here",
             Self::CoordinatorNotReady => "its Redis, or its end, keeps it: the reason is named",
-            Self::StoreDown => "mend Redis; nobody is expired meanwhile",
+            Self::StoreDown => {
+                "mend Redis, or give its user the right that is named; nobody is expired meanwhile"
+            }
+            Self::MembersUnknown => {
+                "put lost groups back from a snapshot (coordctl snapshot restore FILE), make those that were never made, and stop the members of deleted ones"
+            }
+            Self::NoGroup => {
+                "nothing, where none was made yet; what was lost is put back from a snapshot: coordctl snapshot restore FILE"
+            }
+            Self::HeartbeatsFenced => {
+                "see whether two processes run as one member, and give each an id of its own"
+            }
             Self::StoreDegraded => "mend what is named: it works, and may lose or refuse something",
             Self::PeriodicWorkFails => "read its log; without ticks nothing ends by time",
             Self::VersionNotSupported => "use a coordctl of the coordinator's release",
@@ -153,6 +185,7 @@ impl Kind {
             }
             Self::NobodyReads => "start a member of the group",
             Self::StoreUncertain => "see for yourself, or give its user the right that is named",
+            Self::HeartbeatsWereFenced => "nothing, where that is over; see whether it comes back",
             Self::LagUnknown => {
                 "nothing is wrong with reading; drains may need --drain-proof entries"
             }
@@ -170,7 +203,7 @@ pub(crate) struct Finding {
     pub(crate) place: String,
     /// What is so.
     pub(crate) what: String,
-    pub(crate) to_do: &'static str,
+    pub(crate) to_do: String,
     /// The part of the documentation that says more.
     pub(crate) runbook: String,
 }
@@ -182,9 +215,16 @@ impl Finding {
             kind,
             place: place.into(),
             what: what.into(),
-            to_do: kind.to_do(),
+            to_do: kind.to_do().to_owned(),
             runbook: format!("docs/operations.md#{}", kind.anchor()),
         }
+    }
+
+    /// The same with the command of `coordctl` that shows more, or does it.
+    pub(crate) fn look(mut self, command: &[&str]) -> Self {
+        let words: Vec<String> = command.iter().map(|name| word(name)).collect();
+        self.to_do = format!("{}: coordctl {}", self.to_do, words.join(" "));
+        self
     }
 }
 
@@ -223,6 +263,17 @@ mod tests {
                 "{kind:?}: {}",
                 kind.anchor()
             );
+        }
+    }
+
+    #[test]
+    fn every_kind_is_told_on_the_page() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let (_, doctor) = page.split_once("\n### Doctor\n").unwrap();
+        for kind in Kind::ALL {
+            let name = crate::show::text::wire(kind);
+            assert!(doctor.contains(&format!("`{name}`")), "{name}");
         }
     }
 

@@ -9,7 +9,7 @@ use protocol::{ErrorCode, Group, Member, MemberState, Migration, MigrationState,
 use super::finding::{Finding, Kind};
 use super::{Diagnosis, shards};
 use crate::failure::with_sources;
-use crate::show::numbers::{many, ranges};
+use crate::show::numbers::{many, shards_named};
 use crate::show::text::wire;
 use crate::show::time::Moment;
 
@@ -36,11 +36,16 @@ pub(super) async fn examine(
         }
     };
     diagnosis.groups = groups.len();
+    if groups.is_empty() {
+        let what = "no group is recorded";
+        let finding = Finding::new(Kind::NoGroup, "the store", what);
+        diagnosis.findings.push(finding);
+    }
     compare_counts(&groups, &mut diagnosis.findings);
     for group in &groups {
         let name = format!("{}/{}", group.stream_prefix, group.consumer_group);
         if let Some(change) = &group.active_migration {
-            examine_change(&name, change, patience, &mut diagnosis.findings);
+            examine_change(&name, group, change, patience, &mut diagnosis.findings);
         }
         if let Err(error) = examine_group(client, &name, group, diagnosis).await {
             let is_gone = error.code() == Some(&ErrorCode::GroupNotFound);
@@ -72,23 +77,25 @@ async fn examine_group(
     }
     if group.provisioning.is_some() {
         let what = "its creation was recorded, and its streams were not made to the end";
-        findings.push(Finding::new(Kind::GroupHalfMade, name, what));
+        let finding = Finding::new(Kind::GroupHalfMade, name, what);
+        findings.push(finding.look(&["group", "create", stream, of]));
         return Ok(());
     }
     let members = client.members(stream, of).await?.members;
-    examine_members(name, &members, findings);
+    examine_members(name, group, &members, findings);
     let live = members.iter().filter(|member| is_live(member)).count();
     let owned = assignments.current_assignments.values().flatten();
     let owned: BTreeSet<u32> = owned.map(|shard| shard.shard_index).collect();
     let free = (0..group.shard_count).filter(|shard| !owned.contains(shard));
-    let free: Vec<String> = free.map(|shard| shard.to_string()).collect();
+    let free: Vec<u32> = free.collect();
     if live > 0 && !free.is_empty() {
         let what = format!(
-            "{}, and nobody reports these shards: {}",
+            "{}, and nobody reports {}",
             many(live, "live member"),
-            free.join(", ")
+            shards_named(&free)
         );
-        findings.push(Finding::new(Kind::ShardWithoutOwner, name, what));
+        let finding = Finding::new(Kind::ShardWithoutOwner, name, what);
+        findings.push(finding.look(&["assignments", stream, of]));
     }
     match client.offsets(stream, of).await {
         Ok(offsets) => examine_offsets(name, &offsets, live, findings),
@@ -132,17 +139,17 @@ fn left_behind(offsets: &Offsets) -> Option<String> {
         (0, true) => None,
         (_, true) => Some(format!("no member lives, and {told} unread or pending")),
         (0, false) => Some(format!(
-            "no member lives, and how much is unread or pending is unknown (shards {})",
-            ranges(&unknown)
+            "no member lives, and how much is unread or pending is unknown ({})",
+            shards_named(&unknown)
         )),
         (_, false) => Some(format!(
-            "no member lives, and {told} unread or pending; how much more is unknown (shards {})",
-            ranges(&unknown)
+            "no member lives, and {told} unread or pending; how much more is unknown ({})",
+            shards_named(&unknown)
         )),
     }
 }
 
-fn examine_members(name: &str, members: &[Member], findings: &mut Vec<Finding>) {
+fn examine_members(name: &str, group: &Group, members: &[Member], findings: &mut Vec<Finding>) {
     let named = |state: MemberState| {
         let those = members.iter().filter(|member| member.state == state);
         those
@@ -152,7 +159,9 @@ fn examine_members(name: &str, members: &[Member], findings: &mut Vec<Finding>) 
     let fenced = named(MemberState::Fenced);
     if !fenced.is_empty() {
         let what = format!("fenced: {}", fenced.join(", "));
-        findings.push(Finding::new(Kind::MemberFenced, name, what));
+        let (stream, of) = (&group.stream_prefix, &group.consumer_group);
+        let finding = Finding::new(Kind::MemberFenced, name, what);
+        findings.push(finding.look(&["members", stream, of, "-o", "wide"]));
     }
     let expired = named(MemberState::Expired);
     if expired.len() >= MANY {
@@ -165,7 +174,13 @@ fn examine_members(name: &str, members: &[Member], findings: &mut Vec<Finding>) 
     }
 }
 
-fn examine_change(name: &str, change: &Migration, patience: Duration, findings: &mut Vec<Finding>) {
+fn examine_change(
+    name: &str,
+    group: &Group,
+    change: &Migration,
+    patience: Duration,
+    findings: &mut Vec<Finding>,
+) {
     let since = Moment::now().iso().as_millis() - change.updated_at.as_millis();
     if Duration::from_millis(u64::try_from(since).unwrap_or_default()) < patience {
         return;
@@ -194,14 +209,16 @@ fn examine_change(name: &str, change: &Migration, patience: Duration, findings: 
         });
     }
     let what = format!(
-        "{} -> {} shards is {} since {}: {}",
+        "{} → {} shards is {} since {}: {}",
         change.from_shard_count,
         change.to_shard_count,
         wire(change.state),
         change.updated_at,
         open.join("; ")
     );
-    findings.push(Finding::new(Kind::ChangeStandsStill, name, what));
+    let finding = Finding::new(Kind::ChangeStandsStill, name, what);
+    let (stream, of) = (&group.stream_prefix, &group.consumer_group);
+    findings.push(finding.look(&["migration", "show", stream, "--group", of]));
 }
 
 /// All groups of a stream share one count.

@@ -30,8 +30,8 @@ pub(super) async fn examine(client: &CoordinatorClient, diagnosis: &mut Diagnosi
     }
     for group in contents.unreadable {
         let place = format!("{}/{}", group.stream_prefix, group.consumer_group);
-        diagnosis
-            .findings
-            .push(Finding::new(Kind::MetadataCorrupt, place, group.reason));
+        let restore = ["snapshot", "restore", "FILE", "--only", &place, "--force"];
+        let finding = Finding::new(Kind::MetadataCorrupt, &place, group.reason).look(&restore);
+        diagnosis.findings.push(finding);
     }
 }

@@ -1,8 +1,10 @@
 //! Looks a coordinator and its groups over, through the API and by reading only, and says what is not as it should be.
 
 mod coordinators;
+mod exposition;
 mod finding;
 mod groups;
+mod heartbeats;
 mod metadata;
 mod shards;
 
@@ -12,8 +14,10 @@ use coordinator_client::{ClientError, CoordinatorClient};
 use serde::Serialize;
 
 pub(crate) use finding::{Finding, Severity};
+pub(crate) use shards::is_stream_missing;
 
 use crate::failure::with_sources;
+use heartbeats::First;
 
 /// One coordinator that was named.
 pub(crate) struct Named {
@@ -42,23 +46,32 @@ impl Diagnosis {
     }
 }
 
-/// Looks everything over. A change that has not moved for `patience` stands still.
+/// How long what is looked for takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spans {
+    /// A change that has not moved for so long stands still.
+    pub(crate) stuck_after: Duration,
+    /// How far apart the two looks at refused heartbeats are.
+    pub(crate) count_for: Duration,
+}
+
+/// Looks everything over.
 ///
 /// # Errors
 /// Nobody may look, for want of credentials or of the right ones, and nothing was found without them.
-pub(crate) async fn examine(named: &[Named], patience: Duration) -> Result<Diagnosis, ClientError> {
+pub(crate) async fn examine(named: &[Named], spans: Spans) -> Result<Diagnosis, ClientError> {
     let mut diagnosis = Diagnosis::default();
-    let mut asked = None;
+    let mut answering = Vec::new();
     for coordinator in named {
         diagnosis.coordinators += 1;
-        let answers = coordinators::examine(coordinator, &mut diagnosis.findings).await;
-        if answers && asked.is_none() {
-            asked = Some(coordinator);
+        if coordinators::examine(coordinator, &mut diagnosis.findings).await {
+            answering.push(coordinator);
         }
     }
-    match asked {
+    let first = First::look(&answering, &mut diagnosis).await;
+    match answering.first() {
         Some(Named { client, .. }) => {
-            match groups::examine(client, patience, &mut diagnosis).await {
+            match groups::examine(client, spans.stuck_after, &mut diagnosis).await {
                 Ok(()) => metadata::examine(client, &mut diagnosis).await,
                 // Nothing else is known: that says it all.
                 Err(error) if diagnosis.findings.is_empty() => return Err(error),
@@ -72,6 +85,11 @@ pub(crate) async fn examine(named: &[Named], patience: Duration) -> Result<Diagn
             .not_checked
             .push("groups: no coordinator answers".to_owned()),
     }
+    first
+        .again(&answering, spans.count_for, &mut diagnosis)
+        .await;
+    diagnosis.not_checked.sort();
+    diagnosis.not_checked.dedup();
     diagnosis.findings.sort();
     diagnosis.findings.dedup();
     Ok(diagnosis)

@@ -1,11 +1,14 @@
 //! What to do about a failure, in one line. It asks nobody.
 
-use coordinator_client::ClientError;
+use coordinator_client::{BuildError, ClientError};
 use protocol::ErrorCode;
 
-use super::{Failure, with_sources};
+use super::{Failure, broken};
 use crate::connect::{Target, Who};
 use crate::context::ContextError;
+use crate::file;
+use crate::identity;
+use crate::show::text::word;
 use crate::show::time::Moment;
 
 impl Failure {
@@ -21,15 +24,33 @@ impl Failure {
             | Self::Silence { advice, .. }
             | Self::Interrupted { advice } => Some(advice.clone()),
             Self::Context(error) => of_context(error),
+            Self::File {
+                path,
+                is_written,
+                source,
+            } => file::advice(path, source.kind(), *is_written),
             Self::Down => Some("its log says more; docs/operations.md has what to do".to_owned()),
             Self::Unwell => Some("each finding names its part of docs/operations.md".to_owned()),
-            Self::Setting(_)
-            | Self::TakenBack { .. }
-            | Self::Io { .. }
-            | Self::Output(_)
-            | Self::Hash(_) => None,
+            Self::Setting(error) => of_setting(error),
+            Self::TakenBack { .. } | Self::Io { .. } | Self::Output(_) | Self::Hash(_) => None,
         }
     }
+}
+
+fn of_setting(error: &BuildError) -> Option<String> {
+    let said = super::with_sources(error);
+    let advice = match error.setting() {
+        "base_urls" => {
+            "for instance --server https://coord.example:8443; it is from --server, COORDCTL_SERVER or the context"
+        }
+        "client_identity_pem" if said.contains("KeyMismatch") => {
+            "the key is not that of the certificate: name two that were made together"
+        }
+        "client_identity_pem" => identity::BOTH,
+        "root_certificates_pem" => identity::AUTHORITIES,
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 fn of_context(error: &ContextError) -> Option<String> {
@@ -48,13 +69,14 @@ fn of_context(error: &ContextError) -> Option<String> {
         ContextError::Format { .. } => {
             Some("mend it, or remove it and log in again: coordctl login".to_owned())
         }
-        ContextError::Read { .. } | ContextError::Write { .. } => None,
+        ContextError::Read { path, source } => file::advice(path, source.kind(), false),
+        ContextError::Write { path, source } => file::advice(path, source.kind(), true),
     }
 }
 
 fn of_client(error: &ClientError, target: Option<&Target>) -> Option<String> {
     let advice = match error {
-        ClientError::Transport { .. } => of_transport(error).to_owned(),
+        ClientError::Transport { .. } => broken::advice(error).to_owned(),
         ClientError::Timeout { .. } => {
             "--timeout allows more; what was asked for may have been done all the same: look before you repeat it".to_owned()
         }
@@ -65,7 +87,8 @@ fn of_client(error: &ClientError, target: Option<&Target>) -> Option<String> {
             code, retry_after, ..
         } => {
             let subject = Subject::of(target);
-            return of_code(code, &subject, target).map(|advice| match retry_after {
+            let advice = of_code(code, &subject, retry_after.is_some(), target);
+            return advice.map(|advice| match retry_after {
                 Some(wait) => format!("{advice} (again in {} s)", wait.as_secs()),
                 None => advice,
             });
@@ -75,46 +98,46 @@ fn of_client(error: &ClientError, target: Option<&Target>) -> Option<String> {
     Some(advice)
 }
 
-fn of_transport(error: &ClientError) -> &'static str {
-    let said = with_sources(error);
-    if said.contains("CertificateRequired") {
-        "it lets in only who shows a certificate: --client-cert FILE --client-key FILE, or login with them once: the context keeps where they are"
-    } else if said.contains("UnknownIssuer") {
-        "its certificate is of an authority that is not trusted here: --ca-cert FILE names others"
-    } else {
-        "is a coordinator running there? Another is named by --server URL, COORDCTL_SERVER or a context (coordctl context list)"
-    }
-}
-
 /// What the command was about, as words of a command line.
 struct Subject {
     stream: String,
-    group: String,
+    /// Where it was about one.
+    group: Option<String>,
 }
 
 impl Subject {
     fn of(target: Option<&Target>) -> Self {
         let about = target.and_then(|target| target.about.as_ref());
-        let word = |name: Option<&String>, else_: &str| {
-            name.map_or_else(|| else_.to_owned(), |name| crate::show::text::word(name))
-        };
+        let group = about.and_then(|about| about.group.as_deref());
         Self {
-            stream: word(about.map(|about| &about.stream), "STREAM"),
-            group: word(about.and_then(|about| about.group.as_ref()), "GROUP"),
+            stream: about.map_or_else(|| "STREAM".to_owned(), |about| word(&about.stream)),
+            group: group.map(word),
         }
     }
 }
 
-fn of_code(code: &ErrorCode, subject: &Subject, target: Option<&Target>) -> Option<String> {
+/// `is_repeated`: the coordinator says that the same request may do later, without anybody's doing.
+fn of_code(
+    code: &ErrorCode,
+    subject: &Subject,
+    is_repeated: bool,
+    target: Option<&Target>,
+) -> Option<String> {
     let Subject { stream, group } = subject;
     let advice = match code {
         ErrorCode::Unauthorized => return Some(of_unauthorized(target)),
         ErrorCode::Forbidden => "log in as somebody who may: coordctl login --user NAME".to_owned(),
-        ErrorCode::GroupHasActiveMembers => format!(
-            "stop its members first (coordctl members {stream} {group}); --force deletes it from under them: they stop reading, and join again only if it is made again"
-        ),
+        ErrorCode::GroupHasActiveMembers => {
+            let look = match group {
+                Some(group) => format!("coordctl members {stream} {group}"),
+                None => format!("coordctl group list --stream {stream} shows how many"),
+            };
+            format!(
+                "stop its members first ({look}); --force deletes it from under them: they stop reading, and join again only if it is made again"
+            )
+        }
         ErrorCode::ActiveMigrationExists => format!(
-            "wait for it (coordctl watch {stream}), look at it (coordctl migration show {stream}), or take it back (coordctl migration rollback {stream})"
+            "wait for it (coordctl watch {stream}), or look at it (coordctl migration show {stream}); while it is PREPARING or ACTIVE it can be taken back (coordctl migration rollback {stream})"
         ),
         ErrorCode::MetadataSyncInProgress => format!(
             "writes were lost in Redis, and members are catching up; it ends by itself: coordctl watch {stream}"
@@ -129,25 +152,32 @@ fn of_code(code: &ErrorCode, subject: &Subject, target: Option<&Target>) -> Opti
             format!("coordctl migrations {stream} shows those there are")
         }
         ErrorCode::RollbackNotAllowed => format!(
-            "only what is PREPARING or ACTIVE can be taken back; once it is through, change the count again: coordctl stream scale {stream} COUNT"
+            "wait for its end (coordctl watch {stream}), then change the count again: coordctl stream scale {stream} COUNT"
         ),
         ErrorCode::StreamPrefixAlreadyExists => format!(
             "coordctl group list --stream {stream} shows its groups; if there are none, what an earlier stream left behind, or keys of somebody else's, are in Redis: choose another name, or see docs/operations.md#deleting"
         ),
-        ErrorCode::GroupAlreadyExists if group == "GROUP" => {
-            "coordctl group list shows what there is".to_owned()
-        }
-        ErrorCode::GroupAlreadyExists => format!("coordctl group show {stream} {group}"),
+        ErrorCode::GroupAlreadyExists => match group {
+            Some(group) => format!("coordctl group show {stream} {group}"),
+            None => "coordctl group list shows what there is".to_owned(),
+        },
         ErrorCode::RedisNotConfigured => {
             "the coordinator keeps no shard streams: start it with --streams or --store redis://…"
                 .to_owned()
         }
-        ErrorCode::RedisStreamProvisioningFailed => {
+        ErrorCode::RedisStreamProvisioningFailed if is_repeated => {
             "send the same again: it goes on where it stopped. coordctl health says how Redis fares"
                 .to_owned()
         }
-        ErrorCode::StoreUnavailable | ErrorCode::CoordinatorStateMutexUnavailable => {
-            "it passes by itself once Redis is well: coordctl health".to_owned()
+        ErrorCode::RedisStreamProvisioningFailed => {
+            "mend what is named first, and send the same again: it goes on where it stopped. Rights: docs/operations.md#permissions".to_owned()
+        }
+        ErrorCode::CoordinatorStateMutexUnavailable => "send the same again".to_owned(),
+        ErrorCode::StoreUnavailable if is_repeated => {
+            "see to Redis where it does not come back by itself (coordctl health, coordctl doctor), and send the same again".to_owned()
+        }
+        ErrorCode::StoreUnavailable => {
+            "this does not pass by itself: mend what is named, a right of its user for instance (docs/operations.md#permissions); coordctl doctor looks for more".to_owned()
         }
         ErrorCode::CoordinatorTerminating => "ask another: --server URL".to_owned(),
         ErrorCode::MetadataCorrupt => {
@@ -179,6 +209,13 @@ fn of_unauthorized(target: Option<&Target>) -> String {
                     "the token of context `{name}` is not taken any more: coordctl login --context {name}"
                 ),
             }
+        }
+        Some(Who::Withheld { name, servers }) => {
+            let asked = target.map_or_else(String::new, |target| target.servers.join(","));
+            format!(
+                "the token of context `{name}` is for {} and was not sent to {asked}: log in there (coordctl login --server {asked} --user NAME --context NAME), or give --user",
+                servers.join(",")
+            )
         }
         Some(Who::User) => "check the user's name and the password".to_owned(),
         Some(Who::Token) => {

@@ -56,6 +56,7 @@ impl Failure {
             Self::Snapshot { .. }
             | Self::Unwell
             | Self::TakenBack { .. }
+            | Self::File { .. }
             | Self::Io { .. }
             | Self::Output(_)
             | Self::Hash(_) => Exit::Failed,

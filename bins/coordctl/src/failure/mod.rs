@@ -1,10 +1,12 @@
 //! Why a command did not do what it was told. Exit codes are in `exit`, what to do about it in `advice`, how it is said in `report`.
 
 mod advice;
+mod broken;
 mod exit;
 mod report;
 
 use std::io;
+use std::path::PathBuf;
 
 use coordinator_client::{BuildError, ClientError};
 
@@ -100,7 +102,18 @@ pub(crate) enum Failure {
         /// How to look at it.
         advice: String,
     },
-    /// A file or the terminal does not work.
+    /// A file cannot be read or written.
+    #[error("could not {} {}", if *is_written { "write" } else { "read" }, path.display())]
+    File {
+        /// The file, as it was named.
+        path: PathBuf,
+        /// What was to be done with it.
+        is_written: bool,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The terminal or the system does not work.
     #[error("{what}")]
     Io {
         /// What was tried.

@@ -8,6 +8,7 @@ use protocol::status_name;
 use serde::Serialize;
 
 use super::Failure;
+use super::broken::is_filler;
 use crate::cli::Format;
 use crate::connect::Target;
 use crate::show::text::printable;
@@ -48,20 +49,23 @@ impl Ended {
         if is_broken_pipe(failure) {
             return exit.into();
         }
-        let message = printable(&message(failure));
         let advice = failure.advice(target.as_ref());
         if format == Format::Json {
             let told = Told {
                 status: status(failure),
                 error_code: code(failure),
-                message,
+                message: printable(&message(failure)),
                 advice,
                 exit_code: exit.number(),
             };
             let text = serde_json::to_string(&told).unwrap_or_default();
             eprintln!("{text}");
         } else {
-            eprintln!("coordctl: {message}");
+            let code = match failure {
+                Failure::Client(ClientError::Api { code, .. }) => format!("{code}: "),
+                _ => String::new(),
+            };
+            eprintln!("coordctl: {}", printable(&(code + &message(failure))));
             if let Some(advice) = advice {
                 eprintln!("  {advice}");
             }
@@ -76,7 +80,8 @@ fn is_broken_pipe(failure: &Failure) -> bool {
 
 fn message(failure: &Failure) -> String {
     match failure {
-        Failure::Client(ClientError::Api { code, message, .. }) => format!("{code}: {message}"),
+        // The code is told apart from it.
+        Failure::Client(ClientError::Api { message, .. }) => message.clone(),
         // By its own words it would be told twice: by the flag's name and by that of the library.
         Failure::Setting(error) => with_causes(failure.to_string(), error.source()),
         other => with_sources(other),
@@ -91,7 +96,7 @@ pub(crate) fn with_sources(error: &dyn Error) -> String {
 fn with_causes(mut message: String, mut source: Option<&(dyn Error + 'static)>) -> String {
     while let Some(cause) = source {
         let text = cause.to_string();
-        if !message.contains(&text) {
+        if !is_filler(&text) && !message.contains(&text) {
             message.push_str(": ");
             message.push_str(&text);
         }
@@ -127,7 +132,7 @@ fn code(failure: &Failure) -> &str {
         Failure::TakenBack { .. } => "TAKEN_BACK",
         Failure::TimedOut { .. } => "TIMED_OUT",
         Failure::Interrupted { .. } => "INTERRUPTED",
-        Failure::Io { .. } | Failure::Output(_) => "IO",
+        Failure::File { .. } | Failure::Io { .. } | Failure::Output(_) => "IO",
         Failure::Hash(_) => "HASH",
     }
 }

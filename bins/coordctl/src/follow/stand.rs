@@ -7,7 +7,7 @@ use super::{Changes, is_through};
 use crate::failure::{Failure, with_sources};
 use crate::run::Session;
 use crate::show::drain::{Owners, waits};
-use crate::show::numbers::ranges;
+use crate::show::numbers::shards_named;
 use crate::show::text::{printable, wire};
 
 /// How a change stands.
@@ -80,10 +80,7 @@ fn waited_for(change: &Migration, groups: &[String], owners: &Owners) -> Vec<Str
     match change.state {
         MigrationState::Preparing if to > from => {
             let new: Vec<u32> = (from..to).collect();
-            vec![format!(
-                "the streams of shards {} are being made",
-                ranges(&new)
-            )]
+            vec![format!("being made: {}", shards_named(&new))]
         }
         MigrationState::Preparing => vec!["every group is recording it".to_owned()],
         MigrationState::Active => vec!["producers and members are taking it over".to_owned()],

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::refusals::{self, NOT_SEEN};
 use super::stand::{GroupStand, tell};
-use super::{lines, nothing_changed};
+use super::{lines, nothing_changed, refused};
 use crate::failure::Failure;
 use crate::run::Session;
 use crate::show::Look;
@@ -91,7 +91,10 @@ impl DeletePlan {
         }
         let remaining_shards = (!told.is_without_streams).then_some(shards);
         notes.extend(what_stays(stream, remaining_shards, staying.is_empty()));
-        notes.push(NOT_SEEN.to_owned());
+        let obstacles = obstacles(&consumer_groups, force);
+        if obstacles.is_empty() {
+            notes.push(NOT_SEEN.to_owned());
+        }
         let force_word = if force { " --force" } else { "" };
         let command = match only {
             Some(group) => format!("coordctl group delete {} {}", word(stream), word(group)),
@@ -102,7 +105,7 @@ impl DeletePlan {
             stream_prefix: stream.to_owned(),
             shard_count,
             remaining_shards,
-            obstacles: obstacles(&consumer_groups, force),
+            obstacles,
             consumer_groups,
             groups_that_stay: staying
                 .into_iter()
@@ -110,7 +113,7 @@ impl DeletePlan {
                 .collect(),
             force,
             notes,
-            command: command + force_word,
+            command: command + force_word + " --execute --reason TEXT",
         })
     }
 
@@ -162,9 +165,9 @@ impl DeletePlan {
         }
         text.push_str(&grid.finish());
         text.push_str("\n\n");
-        text.push_str(&lines("refused as it stands", &self.obstacles));
+        text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
-        text.push_str(&nothing_changed(&self.command));
+        text.push_str(&nothing_changed(&self.command, &self.obstacles));
         text
     }
 }
@@ -191,14 +194,14 @@ async fn members(session: &Session, group: &Group) -> Result<Vec<Member>, Failur
 }
 
 /// How many shards of a stream may have keys: those of a change that is under way are there beside those that stay.
-fn shards_there(group: &Group) -> u32 {
+pub(crate) fn shards_there(group: &Group) -> u32 {
     let change = group.active_migration.as_ref();
     let changing = change.map_or(0, |it| it.from_shard_count.max(it.to_shard_count));
     group.shard_count.max(changing)
 }
 
 /// What is left in Redis, and what it keeps from being done.
-fn what_stays(stream: &str, shards: Option<u32>, whole: bool) -> Option<String> {
+pub(crate) fn what_stays(stream: &str, shards: Option<u32>, whole: bool) -> Option<String> {
     const PAGE: &str = "docs/operations.md#deleting";
     let shards = shards?;
     let each = |name: &dyn Fn(u32) -> String| match shards {

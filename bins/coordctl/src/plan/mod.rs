@@ -6,7 +6,7 @@ mod rollback;
 mod scale;
 mod stand;
 
-pub(crate) use delete::DeletePlan;
+pub(crate) use delete::{DeletePlan, shards_there, what_stays};
 pub(crate) use rollback::RollbackPlan;
 pub(crate) use scale::ScalePlan;
 
@@ -20,7 +20,16 @@ fn lines(word: &str, of: &[String]) -> String {
     lines.collect()
 }
 
-/// The last words of every plan.
-fn nothing_changed(command: &str) -> String {
-    format!("Nothing was changed. To do it: {command} --execute --reason TEXT")
+/// Lines that say why it would be refused.
+pub(crate) fn refused(obstacles: &[String]) -> String {
+    lines("refused as it stands", obstacles)
+}
+
+/// The last words of every plan: how to do it, unless that would be refused.
+pub(crate) fn nothing_changed(command: &str, obstacles: &[String]) -> String {
+    if obstacles.is_empty() {
+        format!("Nothing was changed. To do it: {command}")
+    } else {
+        "Nothing was changed, and --execute would be refused: see above.".to_owned()
+    }
 }

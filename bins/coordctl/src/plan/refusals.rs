@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use protocol::{Group, Member, MemberState, Migration, MigrationState};
 
 use crate::show::groups::change;
-use crate::show::numbers::names;
 use crate::show::text::{wire, word};
 use crate::show::time::Moment;
 
 /// The most shards that a stream may have.
-pub(super) const MOST_SHARDS: u32 = 16_384;
+const MOST_SHARDS: u32 = 16_384;
 
 /// What no route tells, and any change is refused for.
 pub(super) const NOT_SEEN: &str = "not seen from here: while members catch up after Redis lost writes, it is refused (METADATA_SYNC_IN_PROGRESS); that ends by itself";
@@ -37,10 +36,18 @@ pub(super) fn half_made(groups: &[Group]) -> Vec<String> {
 pub(super) fn under_way(groups: &[Group], to: u32) -> Option<String> {
     let known = groups
         .iter()
-        .filter_map(|group| group.active_migration.as_ref());
-    let other = known.into_iter().find(|active| !is_same(active, to))?;
+        .filter_map(|group| Some((&group.stream_prefix, group.active_migration.as_ref()?)));
+    let (stream, other) = known.into_iter().find(|(_, active)| !is_same(active, to))?;
+    let stream = word(stream);
+    let wait = format!("wait for it (coordctl watch {stream})");
+    let how = match other.state {
+        MigrationState::Preparing | MigrationState::Active => {
+            format!("{wait}, or take it back (coordctl migration rollback {stream})")
+        }
+        _ => wait,
+    };
     Some(format!(
-        "{} is under way: {}",
+        "{} is under way: {}; {how}",
         other.resharding_id,
         change(Some(other))
     ))
@@ -52,6 +59,16 @@ pub(super) fn resumed(groups: &[Group], to: u32) -> Option<&Migration> {
         .iter()
         .filter_map(|group| group.active_migration.as_ref());
     known.into_iter().find(|active| is_same(active, to))
+}
+
+/// Up to which shard something may be there still, or on its way, by a change to another count than `to`.
+pub(super) fn held_by_another(groups: &[Group], to: u32) -> u32 {
+    let known = groups
+        .iter()
+        .filter_map(|group| group.active_migration.as_ref());
+    let other = known.filter(|active| !is_same(active, to));
+    let held = other.map(|active| active.from_shard_count.max(active.to_shard_count));
+    held.max().unwrap_or_default()
 }
 
 fn is_same(active: &Migration, to: u32) -> bool {
@@ -114,7 +131,7 @@ pub(super) fn cut_off(group: &str, members: &[Member], now: Moment) -> Option<St
     let fenced: Vec<String> = fenced.map(|member| member.member_id.clone()).collect();
     Some(format!(
         "{group} has members that were cut off and may still be reading ({}): it may be refused until their lease is over (at the latest {}); wait, or add --force",
-        names(&fenced),
+        fenced.join(", "),
         now.tell(last)
     ))
 }

@@ -6,10 +6,10 @@ use protocol::{ErrorCode, Group, Migration, MigrationState};
 use serde::Serialize;
 
 use super::refusals::{self, NOT_SEEN};
-use super::{lines, nothing_changed};
+use super::{lines, nothing_changed, refused};
 use crate::failure::Failure;
 use crate::run::Session;
-use crate::show::numbers::{names, ranges};
+use crate::show::numbers::ranges;
 use crate::show::text::{wire, word};
 use crate::show::{Look, migrations};
 
@@ -51,7 +51,9 @@ impl RollbackPlan {
         if group_states.values().any(back) {
             notes.push("it is taken back already: groups that are not follow by themselves; asked for again, it is gone on with".to_owned());
         }
-        notes.push(NOT_SEEN.to_owned());
+        if obstacles.is_none() {
+            notes.push(NOT_SEEN.to_owned());
+        }
         Ok(Self {
             action: "ROLLBACK_MIGRATION",
             stream_prefix: stream.to_owned(),
@@ -79,7 +81,10 @@ impl RollbackPlan {
                 format!("on the way back to {from} shards, or there already")
             }
             _ if states.all(is_finished) => format!("went from {from} to {to} shards"),
-            _ => format!("on the way from {from} to {to} shards now, {from} after"),
+            _ if self.obstacles.is_empty() => {
+                format!("on the way from {from} to {to} shards now, {from} after")
+            }
+            _ => format!("on the way from {from} to {to} shards"),
         }
     }
 
@@ -95,7 +100,7 @@ impl RollbackPlan {
         let stands = self.stands();
         let is_over = self.group_states.values().all(is_finished);
         text.push_str(&format!("\n\n{}: {stands}\n", self.stream_prefix));
-        if to > from && !is_over {
+        if to > from && !is_over && self.obstacles.is_empty() {
             let shards: Vec<u32> = (*from..*to).collect();
             let shards = ranges(&shards);
             text.push_str(&format!(
@@ -109,13 +114,13 @@ impl RollbackPlan {
                 |state| format!("{group} {}", wire(*state)),
             )
         });
-        let groups = names(&told.collect::<Vec<_>>());
+        let groups = told.collect::<Vec<_>>().join(", ");
         text.push_str(&format!("groups: {groups}\n\n"));
-        text.push_str(&lines("refused as it stands", &self.obstacles));
+        text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
         let stream = word(&self.stream_prefix);
-        let command = format!("coordctl migration rollback {stream} {id}");
-        text.push_str(&nothing_changed(&command));
+        let command = format!("coordctl migration rollback {stream} {id} --execute --reason TEXT");
+        text.push_str(&nothing_changed(&command, &self.obstacles));
         text
     }
 }

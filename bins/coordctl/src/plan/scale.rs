@@ -3,9 +3,9 @@
 use protocol::Group;
 use serde::Serialize;
 
-use super::refusals::{self, MOST_SHARDS, NOT_SEEN};
+use super::refusals::{self, NOT_SEEN};
 use super::stand::{GroupStand, Told, tell};
-use super::{lines, nothing_changed};
+use super::{lines, nothing_changed, refused};
 use crate::failure::Failure;
 use crate::run::Session;
 use crate::show::Look;
@@ -16,6 +16,9 @@ use crate::show::text::{wire, word};
 
 /// What only the coordinator looks at.
 const NOT_LOOKED_AT: &str = "not seen from here: if keys of somebody else's stand in Redis where new shards would be, it is refused";
+
+/// What cannot be mended afterwards.
+const NO_WAY_BACK: &str = "there is no way back once shards are DRAINING, which is within a heartbeat or two: scaling up again makes new, empty shards (docs/operations.md#changing-the-shard-count)";
 
 /// What another shard count would mean.
 #[derive(Debug, Serialize)]
@@ -61,24 +64,25 @@ impl ScalePlan {
             .flat_map(|shard| groups.iter().map(move |group| (shard, group)))
             .map(|(shard, group)| leaving(shard, group, &told))
             .collect();
+        let obstacles = obstacles(&groups, to);
+        let (still_there, appearing_shards) = appearing(&groups, from, to);
         let mut plan = Self {
             action: "SCALE_STREAM",
             stream_prefix: stream.to_owned(),
             from_shard_count: from,
             to_shard_count: to,
-            // No more than there can be: a count beyond that is an obstacle.
-            appearing_shards: (from..to.min(MOST_SHARDS)).collect(),
+            appearing_shards,
             leaving_shards,
             consumer_groups: groups.iter().map(GroupStand::of).collect(),
-            obstacles: obstacles(&groups, to),
+            obstacles,
             notes: told.unknown.into_iter().collect(),
         };
+        plan.notes.extend(still_there);
         plan.notes.extend(plan.unread_by_nobody());
         plan.notes.extend(gone_on_with(&groups, to));
-        if from < to {
-            plan.notes.push(NOT_LOOKED_AT.to_owned());
+        if plan.obstacles.is_empty() {
+            plan.notes.extend(before_it_is_done(from, to));
         }
-        plan.notes.push(NOT_SEEN.to_owned());
         Ok(plan)
     }
 
@@ -132,10 +136,13 @@ impl ScalePlan {
         text.push('\n');
         text.push_str(&self.groups(look));
         text.push_str("\n\n");
-        text.push_str(&lines("refused as it stands", &self.obstacles));
+        text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
-        let command = format!("coordctl stream scale {} {to}", word(stream));
-        text.push_str(&nothing_changed(&command));
+        let command = format!(
+            "coordctl stream scale {} {to} --execute --reason TEXT",
+            word(stream)
+        );
+        text.push_str(&nothing_changed(&command, &self.obstacles));
         text
     }
 
@@ -184,6 +191,35 @@ fn leaving(shard_index: u32, group: &Group, told: &Told) -> Leaving {
         pending: row.and_then(|row| row.pending_count),
         owner_member_ids: row.map_or_else(Vec::new, |row| row.owner_member_ids.clone()),
     }
+}
+
+/// The shards that would be made; and what is said of those in their place that have not left yet. None where there can't be as many.
+fn appearing(groups: &[Group], from: u32, to: u32) -> (Option<String>, Vec<u32>) {
+    if refusals::too_many(to).is_some() {
+        return (None, Vec::new());
+    }
+    let held = refusals::held_by_another(groups, to).min(to);
+    let held_shards: Vec<u32> = (from..held).collect();
+    let said = (!held_shards.is_empty()).then(|| {
+        let shards = ranges(&held_shards);
+        format!("taken by the change that is under way: {shards}; new shards in their place can be made once it is through")
+    });
+    (said, (from.max(held)..to).collect())
+}
+
+/// What is worth knowing of a change that would not be refused, as far as it is seen.
+fn before_it_is_done(from: u32, to: u32) -> Vec<String> {
+    let mut notes = Vec::new();
+    if from < to {
+        notes.push(NOT_LOOKED_AT);
+    }
+    if to < from {
+        notes.push(NO_WAY_BACK);
+    }
+    if from != to {
+        notes.push(NOT_SEEN);
+    }
+    notes.into_iter().map(str::to_owned).collect()
 }
 
 fn obstacles(groups: &[Group], to: u32) -> Vec<String> {

@@ -10,8 +10,8 @@ use crate::show;
 pub(super) async fn run(session: &Session, args: AuditArgs) -> Result<(), Failure> {
     let query = AuditQuery {
         stream_prefix: args.stream,
+        consumer_group: args.group,
         limit: args.limit,
-        ..AuditQuery::default()
     };
     let events = session.client.audit_events(&query).await?;
     session.answer(&events, show::audit::list)

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use coordinator_client::ClientError;
-use protocol::{DeleteGroupRequest, Group};
+use protocol::{DeleteGroupRequest, ErrorCode, Group};
 use serde::Serialize;
 
 use super::Session;
 use crate::cli::{Change, DeleteGroupArgs, DeleteStreamArgs};
 use crate::failure::{Exit, Failure, with_sources};
-use crate::plan::DeletePlan;
+use crate::plan::{DeletePlan, shards_there, what_stays};
 use crate::show::text::{printable, word};
 
 /// What became of each group of a stream.
@@ -42,12 +42,23 @@ pub(super) async fn group(session: &Session, args: DeleteGroupArgs) -> Result<()
     }
     let request = request(&args.change, args.force);
     let client = &session.client;
-    let group = client
-        .delete_group(&args.stream, &args.group, &request)
-        .await?;
-    session.answer(&group, |group, _| {
-        format!("{}/{}: deleted", group.stream_prefix, group.consumer_group)
-    })
+    let (stream, name) = (args.stream.as_str(), args.group.as_str());
+    let has_streams = !session.output.is_json() && has_streams(session, stream, name).await;
+    let group = client.delete_group(stream, name, &request).await?;
+    let mut text = format!("{stream}/{name}: deleted");
+    if has_streams {
+        let others = session.groups_of(stream).await;
+        let is_last = matches!(others, Err(Failure::NotFound { .. }));
+        let stays = what_stays(stream, Some(shards_there(&group)), is_last);
+        text.extend(stays.map(|stays| format!("\n{stays}")));
+    }
+    session.answer(&group, |_, _| text)
+}
+
+/// Whether the coordinator has a Redis of shard streams, in which something stays.
+async fn has_streams(session: &Session, stream: &str, group: &str) -> bool {
+    let answer = session.client.offsets(stream, group).await;
+    !answer.is_err_and(|error| error.code() == Some(&ErrorCode::RedisNotConfigured))
 }
 
 pub(super) async fn stream(session: &Session, args: DeleteStreamArgs) -> Result<(), Failure> {
@@ -80,7 +91,9 @@ pub(super) async fn stream(session: &Session, args: DeleteStreamArgs) -> Result<
                 line
             }
         };
-        if !session.output.is_json() {
+        // Of a group that is the only one it is said once, at the end.
+        let is_said = outcome.failed.is_empty() || plan.groups().len() > 1;
+        if is_said && !session.output.is_json() {
             session.output.text(&line)?;
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::cli::DoctorArgs;
 use crate::connect::Settings;
-use crate::doctor::{self, Named};
-use crate::failure::Failure;
+use crate::doctor::{self, Named, Spans};
+use crate::failure::{Ended, Failure};
 use crate::output::Output;
 use crate::show::{self, Look};
 
@@ -11,15 +11,24 @@ pub(super) async fn run(
     settings: &Settings<'_>,
     args: &DoctorArgs,
     output: Output,
-) -> Result<(), Failure> {
-    let clients = settings.clients_of_each()?.into_iter();
+) -> Result<(), Ended> {
+    let (clients, target) = settings.clients_of_each()?;
+    let clients = clients.into_iter();
     let named: Vec<Named> = clients.map(|(url, client)| Named { url, client }).collect();
-    let diagnosis = doctor::examine(&named, args.stuck_after.0).await?;
+    let spans = Spans {
+        stuck_after: args.stuck_after.0,
+        count_for: args.count_for.0,
+    };
+    let diagnosis = doctor::examine(&named, spans).await;
+    let diagnosis = diagnosis.map_err(|error| Ended {
+        failure: error.into(),
+        target: Some(target),
+    })?;
     output.answer(&diagnosis, || {
         show::doctor::diagnosis(&diagnosis, &Look::at(output))
     })?;
     if diagnosis.has_errors() {
-        return Err(Failure::Unwell);
+        return Err(Failure::Unwell.into());
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Lists, shows and creates groups.
 
-use protocol::CreateGroupRequest;
+use protocol::{CreateGroupRequest, ErrorCode};
 
 use super::Session;
 use crate::cli::{CreateGroupArgs, GroupArgs, ListArgs};
 use crate::failure::Failure;
 use crate::show::groups;
 use crate::show::numbers::many;
+use crate::show::text::{printable, word};
 
 pub(super) async fn list(session: &Session, args: &ListArgs) -> Result<(), Failure> {
     let mut list = session.client.groups().await?;
@@ -31,12 +32,40 @@ pub(super) async fn create(session: &Session, args: CreateGroupArgs) -> Result<(
         reason: args.reason,
     };
     let client = &session.client;
+    let is_new = is_new(session, &args.stream).await?;
+    if is_new && args.shards.is_none() {
+        let stream = word(&args.stream);
+        return Err(Failure::NotFound {
+            message: format!("there is no stream `{}`", printable(&args.stream)),
+            advice: format!(
+                "make it first: coordctl stream create {stream} --shards N; or, with this group alone, add --shards N"
+            ),
+        });
+    }
     let group = client
         .create_group(&args.stream, &args.group, &request)
         .await?;
     session.answer(&group, |group, _| {
         let shards = many(group.shard_count as usize, "shard");
         let (stream, name) = (&group.stream_prefix, &group.consumer_group);
-        format!("{stream}/{name}: created, with the {shards} of the stream")
+        if is_new {
+            format!("{stream}/{name}: created, and with it the stream {stream}, with {shards}")
+        } else {
+            format!("{stream}/{name}: created, with the {shards} of the stream")
+        }
     })
+}
+
+/// Whether the stream has no group at all. The one named like it is asked for first: the list may lag behind what was just made.
+async fn is_new(session: &Session, stream: &str) -> Result<bool, Failure> {
+    match session.client.group(stream, stream).await {
+        Ok(_) => return Ok(false),
+        Err(error) if error.code() == Some(&ErrorCode::GroupNotFound) => {}
+        Err(error) => return Err(error.into()),
+    }
+    match session.groups_of(stream).await {
+        Ok(_) => Ok(false),
+        Err(Failure::NotFound { .. }) => Ok(true),
+        Err(failure) => Err(failure),
+    }
 }

@@ -1,9 +1,12 @@
 //! Commands that show one answer about a group.
 
+use std::time::{Duration, Instant};
+
 use protocol::{MessageQuery, PageDirection};
 
 use super::Session;
 use crate::cli::{GroupArgs, MessagesArgs};
+use crate::doctor::is_stream_missing;
 use crate::failure::Failure;
 use crate::show;
 
@@ -28,6 +31,26 @@ pub(super) async fn lag(session: &Session, args: &GroupArgs) -> Result<(), Failu
     session.answer(&offsets, show::shards::lag)
 }
 
+/// For how long the coordinator tells the same to all who ask what is in the shards.
+const SAME: Duration = Duration::from_secs(1);
+
+/// Whether Redis has no such shard, as far as it can be told.
+async fn is_missing(session: &Session, stream: &str, group: &str, shard: u32) -> bool {
+    let asked = Instant::now();
+    loop {
+        let Ok(offsets) = session.client.offsets(stream, group).await else {
+            return false;
+        };
+        // What was read before says nothing of now.
+        let age = Duration::from_millis(offsets.age_ms.unwrap_or_default());
+        if age <= asked.elapsed() || asked.elapsed() > SAME * 2 {
+            let mut rows = offsets.shards.iter();
+            return rows.any(|row| row.shard_index == shard && is_stream_missing(row));
+        }
+        tokio::time::sleep(SAME.saturating_sub(age)).await;
+    }
+}
+
 pub(super) async fn messages(session: &Session, args: MessagesArgs) -> Result<(), Failure> {
     let query = MessageQuery {
         direction: if args.forward {
@@ -41,6 +64,12 @@ pub(super) async fn messages(session: &Session, args: MessagesArgs) -> Result<()
     let (stream, group) = (&args.of.stream, args.of.group());
     let client = &session.client;
     let page = client.messages(stream, group, args.shard, &query).await?;
+    if page.records.is_empty() && is_missing(session, stream, group, args.shard).await {
+        return Err(Failure::NotFound {
+            message: format!("there is no {} in Redis, and no record of it", page.stream_key),
+            advice: "see docs/operations.md#a-stream-or-its-consumer-group-is-missing, and what else: coordctl doctor".to_owned(),
+        });
+    }
     session.answer(&page, |page, look| {
         let mut text = show::messages::page(page, look);
         if let Some(cursor) = &page.next_cursor {

@@ -36,7 +36,11 @@ pub(crate) async fn run(cli: Cli, said: SaidOnCommandLine) -> Result<(), Ended> 
         Command::Kept(KeptCommand::Context(command)) => {
             Ok(context::run(&cli.connection, &command, output)?)
         }
-        Command::Local(LocalCommand::HashPassword(args)) => Ok(hash_password::run(&args, output)?),
+        Command::Local(LocalCommand::HashPassword(args)) => {
+            // Both flags say the same.
+            let from_stdin = args.stdin || cli.connection.password_stdin;
+            Ok(hash_password::run(from_stdin, output)?)
+        }
         Command::Local(LocalCommand::Completions(args)) => Ok(completions::run(&args, output)?),
         Command::Ask(command) => ask_somebody(&cli.connection, said, command, output).await,
     }
@@ -55,7 +59,7 @@ async fn ask_somebody(
     let settings = Settings::load(connection, said)?;
     if let AskCommand::Doctor(args) = &command {
         // It asks each coordinator by itself, and an absent one is a finding.
-        return Ok(doctor::run(&settings, args, output).await?);
+        return doctor::run(&settings, args, output).await;
     }
     let (client, mut target) = settings.client_as_somebody()?;
     target.about = about(&command);

@@ -9,7 +9,7 @@ use crate::cli::ScaleArgs;
 use crate::failure::Failure;
 use crate::follow::{Following, took};
 use crate::plan::ScalePlan;
-use crate::show::numbers::{many, names};
+use crate::show::numbers::many;
 use crate::show::text::word;
 
 pub(super) async fn run(session: &Session, args: ScaleArgs) -> Result<(), Failure> {
@@ -80,7 +80,7 @@ fn announced(scaled: &StreamScaled) -> String {
             change.from_shard_count,
             change.to_shard_count,
             change.resharding_id,
-            names(&scaled.affected_consumer_groups)
+            scaled.affected_consumer_groups.join(", ")
         ),
         None => format!(
             "{stream}: has {} already",

@@ -1,6 +1,7 @@
 //! What every command that asks a coordinator has: the client, and where the answer goes.
 
 use coordinator_client::CoordinatorClient;
+use nix::unistd::{Uid, User};
 use protocol::Group;
 use serde::Serialize;
 
@@ -48,9 +49,18 @@ impl Asker {
             let set = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
             let user = set("USER").or_else(|| set("LOGNAME"));
             let host = gethostname::gethostname();
-            let user = user.unwrap_or_else(|| "unknown".to_owned());
+            let user = user.unwrap_or_else(of_the_process);
             format!("{user}@{}", host.to_string_lossy())
         })
+    }
+}
+
+/// The user that this process is of: by its name, else by its number.
+fn of_the_process() -> String {
+    let id = Uid::effective();
+    match User::from_uid(id) {
+        Ok(Some(user)) => user.name,
+        _ => format!("uid-{id}"),
     }
 }
 

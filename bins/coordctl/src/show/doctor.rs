@@ -31,7 +31,7 @@ fn one(finding: &Finding) -> String {
         wire(finding.kind),
         printable(&finding.place),
         printable(&finding.what),
-        finding.to_do,
+        printable(&finding.to_do),
         finding.runbook
     )
 }

@@ -14,9 +14,11 @@ pub(crate) enum Column {
     Number(&'static str),
     /// The word of a state, in a colour.
     State(&'static str),
+    /// The same of a member, which is well where a change of the shard count is on its way.
+    Life(&'static str),
 }
 
-use Column::{Number, State, Words};
+use Column::{Life, Number, State, Words};
 
 /// A table that is filled row by row.
 pub(crate) struct Grid {
@@ -35,7 +37,7 @@ impl Grid {
             table.enforce_styling();
         }
         let heading = columns.iter().map(|column| {
-            let (Words(name) | Number(name) | State(name)) = *column;
+            let (Words(name) | Number(name) | State(name) | Life(name)) = *column;
             aligned(*column, Cell::new(name)).add_attribute(Attribute::Bold)
         });
         table.set_header(heading.collect::<Vec<Cell>>());
@@ -46,7 +48,8 @@ impl Grid {
     pub(crate) fn row<I: IntoIterator<Item = String>>(&mut self, cells: I) {
         let cells = self.columns.iter().zip(cells).map(|(column, text)| {
             let colour = match column {
-                State(_) => colour(&text),
+                Life(_) if text == "ACTIVE" => Some(Color::Green),
+                State(_) | Life(_) => colour(&text),
                 _ => None,
             };
             let cell = aligned(*column, Cell::new(printable(&text)));
@@ -72,7 +75,7 @@ impl Grid {
 fn aligned(column: Column, cell: Cell) -> Cell {
     match column {
         Number(_) => cell.set_alignment(CellAlignment::Right),
-        Words(_) | State(_) => cell,
+        Words(_) | State(_) | Life(_) => cell,
     }
 }
 
@@ -118,6 +121,19 @@ mod tests {
             grid(false),
             "NAME        COUNT  STATE\na\\u{1b}[2J      7  UP\nlong name    1000"
         );
+    }
+
+    /// A member that works is no warning; a change that is under way is not over.
+    #[test]
+    fn a_member_that_is_active_is_well_and_a_change_is_on_its_way() {
+        let of = |column: Column| {
+            let mut grid = Grid::new(vec![column], true);
+            grid.row(["ACTIVE".to_owned()]);
+            grid.finish()
+        };
+        let (member, change) = (of(Life("X")), of(State("X")));
+        assert!(member.contains("\u{1b}[38;5;10mACTIVE"), "{member:?}");
+        assert!(change.contains("\u{1b}[38;5;11mACTIVE"), "{change:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use protocol::{Member, MemberList};
 
 use super::Look;
-use super::grid::Column::{Number, State, Words};
+use super::grid::Column::{Life, Number, Words};
 use super::grid::Grid;
 use super::numbers::shards;
 use super::text::wire;
@@ -15,7 +15,7 @@ pub(crate) fn list(list: &MemberList, look: &Look) -> String {
     }
     let mut columns = vec![
         Words("MEMBER"),
-        State("STATE"),
+        Life("STATE"),
         Number("EPOCH"),
         Words("SHARDS"),
         Words("GIVING-UP"),

@@ -5,6 +5,7 @@ use protocol::{MessageField, MessagePage};
 use super::Look;
 use super::grid::Column::Words;
 use super::grid::Grid;
+use super::numbers::many;
 
 /// How much of a record's fields is shown unless all is wanted, in characters.
 const SHORT: usize = 100;
@@ -31,7 +32,10 @@ pub(crate) fn page(page: &MessagePage, look: &Look) -> String {
 fn field(of: &MessageField) -> String {
     match &of.value {
         Some(value) => format!("{}={value}", of.name),
-        None => format!("{}=({} bytes)", of.name, of.value_bytes),
+        None => {
+            let bytes = usize::try_from(of.value_bytes).unwrap_or(usize::MAX);
+            format!("{}=({})", of.name, many(bytes, "byte"))
+        }
     }
 }
 

@@ -69,6 +69,12 @@ pub(crate) fn ranges(of: &[u32]) -> String {
     told.collect::<Vec<_>>().join(",")
 }
 
+/// Positions of shards in a sentence: `shard 1`, `shards 0-2`.
+pub(crate) fn shards_named(of: &[u32]) -> String {
+    let plural = if of.len() == 1 { "" } else { "s" };
+    format!("shard{plural} {}", ranges(of))
+}
+
 /// Names, or `-` where there are none.
 pub(crate) fn names(of: &[String]) -> String {
     if of.is_empty() {
@@ -98,5 +104,7 @@ mod tests {
         assert_eq!(ranges(&[3, 0, 1, 2, 7, 9, 8]), "0-3,7-9");
         assert_eq!(ranges(&[]), "-");
         assert_eq!(ranges(&[5]), "5");
+        assert_eq!(shards_named(&[5]), "shard 5");
+        assert_eq!(shards_named(&[5, 6]), "shards 5-6");
     }
 }

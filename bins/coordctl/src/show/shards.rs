@@ -10,6 +10,10 @@ use super::text::printable;
 
 /// Where the streams are and how large.
 pub(crate) fn list(offsets: &Offsets, look: &Look) -> String {
+    // Nodes are told of a cluster only.
+    let mut shards = offsets.shards.iter();
+    let knows_nodes =
+        shards.any(|shard| shard.redis_node_endpoint.is_some() || shard.redis_node_id.is_some());
     let mut columns = vec![
         Number("SHARD"),
         Words("KEY"),
@@ -19,14 +23,11 @@ pub(crate) fn list(offsets: &Offsets, look: &Look) -> String {
         Words("OWNER"),
     ];
     if look.wide {
-        columns.extend([
-            Number("SLOT"),
-            Words("NODE"),
-            Words("NODE-ID"),
-            Words("FIRST"),
-            Words("LAST"),
-            Words("LAST-GENERATED"),
-        ]);
+        columns.push(Number("SLOT"));
+        if knows_nodes {
+            columns.extend([Words("NODE"), Words("NODE-ID")]);
+        }
+        columns.extend([Words("FIRST"), Words("LAST"), Words("LAST-GENERATED")]);
     }
     let mut grid = Grid::new(columns, look.colours);
     for shard in &offsets.shards {
@@ -39,12 +40,16 @@ pub(crate) fn list(offsets: &Offsets, look: &Look) -> String {
             names(&shard.owner_member_ids),
         ];
         if look.wide {
+            row.push(shard.redis_slot.to_string());
+            if knows_nodes {
+                row.extend([
+                    id(shard.redis_node_endpoint.as_ref()),
+                    id(shard.redis_node_id.as_ref()),
+                ]);
+            }
             row.extend([
-                shard.redis_slot.to_string(),
-                id(shard.redis_node_endpoint.as_ref()),
-                id(shard.redis_node_id.as_ref()),
-                id(shard.first_record_id.as_ref()),
-                id(shard.last_record_id.as_ref()),
+                record(shard, shard.first_record_id.as_ref()),
+                record(shard, shard.last_record_id.as_ref()),
                 id(shard.last_generated_id.as_ref()),
             ]);
         }
@@ -56,7 +61,7 @@ pub(crate) fn list(offsets: &Offsets, look: &Look) -> String {
 /// What is left to do.
 pub(crate) fn lag(offsets: &Offsets, look: &Look) -> String {
     let mut columns = vec![
-        Words("SHARD"),
+        Number("SHARD"),
         Number("UNREAD"),
         Number("PENDING"),
         Number("BACKLOG"),
@@ -99,6 +104,14 @@ pub(crate) fn lag(offsets: &Offsets, look: &Look) -> String {
         known(offsets.total_lag),
     ]);
     with_problems(grid.finish(), offsets)
+}
+
+/// The id of a record, where there is one.
+fn record(shard: &ShardOffsets, of: Option<&String>) -> String {
+    match of {
+        None if shard.stream_length == Some(0) => "-".to_owned(),
+        _ => id(of),
+    }
 }
 
 /// An id that Redis may not have told.

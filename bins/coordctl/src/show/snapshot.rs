@@ -6,6 +6,7 @@ use super::Look;
 use super::grid::Column::{Number, State, Words};
 use super::grid::{Grid, pairs};
 use super::text::wire;
+use crate::plan::{nothing_changed, refused};
 use crate::run::RestorePlan;
 use crate::snapshot_file::Contents;
 
@@ -71,15 +72,15 @@ pub(crate) fn plan(plan: &RestorePlan, look: &Look) -> String {
         vec![
             Words("STREAM"),
             Words("GROUP"),
-            Words("SHARDS"),
-            Words("VERSION"),
+            Number("SHARDS"),
+            Number("VERSION"),
             Words("WOULD-BE"),
         ],
         look.colours,
     );
     for group in &plan.groups {
         let change = |before: Option<String>, after: String| match before {
-            Some(before) if before != after => format!("{before} -> {after}"),
+            Some(before) if before != after => format!("{before} → {after}"),
             _ => after,
         };
         let present = group.present.as_ref();
@@ -110,10 +111,8 @@ pub(crate) fn plan(plan: &RestorePlan, look: &Look) -> String {
         ));
     }
     parts.push("For one member lease nothing new is granted; members are brought up to date as after a failover that lost writes.".to_owned());
-    for obstacle in &plan.obstacles {
-        parts.push(format!("It would be refused: {obstacle}."));
-    }
-    parts.push(format!("Nothing was changed. To do it: {}", plan.command));
+    let end = nothing_changed(&plan.command, &plan.obstacles);
+    parts.push(refused(&plan.obstacles) + &end);
     parts.join("\n\n")
 }
 

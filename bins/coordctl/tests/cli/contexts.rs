@@ -84,12 +84,16 @@ async fn a_token_is_sent_to_the_coordinators_of_its_context_and_to_no_other() {
     ctl.run(&format!("group list --server {}", fake.url))
         .await
         .printed();
-    ctl.run(&format!(
-        "group list --server {},{}",
-        coordinator.url, fake.url
-    ))
-    .await
-    .failed(5);
+    let both = format!("{},{}", coordinator.url, fake.url);
+    let said = ctl.run(&format!("group list --server {both}")).await;
+    let said = said.failed(5);
+    let fake_url = &fake.url;
+    assert!(
+        said.contains(&format!(
+            "the token of context `default` is for URL and was not sent to URL,{fake_url}: log in there (coordctl login --server URL,{fake_url} --user NAME --context NAME), or give --user"
+        )),
+        "{said}"
+    );
     assert!(fake.authorizations().iter().all(Option::is_none));
 }
 

@@ -47,6 +47,35 @@ async fn what_is_said_to_stay_is_what_keeps_the_name_from_being_used() {
     ctl.run("stream create orders --shards 2").await.printed();
 }
 
+/// Who deletes one group is told the same afterwards as before.
+#[tokio::test]
+async fn what_stays_of_a_single_group_is_said_when_it_is_deleted() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    ctl.run("stream create orders --shards 2").await.printed();
+    ctl.run("group create orders billing").await.printed();
+    for (group, stays) in [
+        (
+            "billing",
+            "the consumer group stays on orders:0 … orders:1, and holds up every later scale-in until redis-cli XGROUP DESTROY drops it on each",
+        ),
+        ("orders", "what is in Redis stays: orders:0 … orders:1, "),
+    ] {
+        let line = format!("group delete orders {group}");
+        let plan = ctl.run(&line).await.printed();
+        assert!(plan.contains(&format!("note: {stays}")), "{plan}");
+        let done = ctl
+            .run(&format!("{line} --execute --reason done"))
+            .await
+            .printed();
+        assert!(
+            done.starts_with(&format!("orders/{group}: deleted\n{stays}")),
+            "{done}"
+        );
+    }
+}
+
 /// Shards that are on their way out still have their keys.
 #[tokio::test]
 async fn shards_that_are_still_leaving_are_among_what_stays() {

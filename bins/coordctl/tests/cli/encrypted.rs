@@ -108,10 +108,50 @@ async fn who_shows_none_is_told_what_to_give() {
     assert!(said.contains("--ca-cert FILE"), "{said}");
 }
 
+/// Whoever speaks the wrong one of two is told of the other.
+#[tokio::test]
+async fn http_where_tls_is_spoken_and_the_reverse_are_told() {
+    let world = World::new().await;
+    let plain = world.coordinator.url.replace("https", "http");
+    let said = Ctl::at(&plain).run("health").await.failed(6);
+    assert!(
+        said.contains("\n  nobody speaks plain HTTP there: is it --server https://…"),
+        "{said}"
+    );
+    let open = Coordinator::in_memory().await;
+    let encrypted = open.url.replace("http", "https");
+    let said = Ctl::at(&encrypted).run("health").await.failed(6);
+    assert!(
+        said.contains("\n  nobody speaks TLS there: is it --server http://…"),
+        "{said}"
+    );
+}
+
+/// What was kept at the log-in is for the same coordinators, whoever one is there.
+#[tokio::test]
+async fn the_certificates_of_a_context_are_used_also_with_a_user_of_its_own() {
+    let world = World::new().await;
+    let login = format!("login {} --user admin", world.flags());
+    world.ctl.run(&login).await.printed();
+    let list = format!("group list --server {} --user admin", world.coordinator.url);
+    world.ctl.run(&list).await.printed();
+    world.ctl.run("group list --user admin").await.printed();
+    // Another one is not asked by them, nor is it kept from being asked.
+    fs::remove_file(world.file("ca.pem")).unwrap();
+    let elsewhere = Coordinator::in_memory().await;
+    let line = format!("group list --server {} --user admin", elsewhere.url);
+    world.ctl.run(&line).await.printed();
+}
+
 #[tokio::test]
 async fn half_of_a_pair_and_files_that_are_not_one_are_named() {
     let world = World::new().await;
     fs::write(world.file("empty.pem"), "").unwrap();
+    fs::write(
+        world.file("other.key"),
+        Authority::new("other").client().key,
+    )
+    .unwrap();
     let half = world.flag("client-cert", "client.pem");
     let other = world.flag("client-key", "client.key");
     for (flags, expected) in [
@@ -124,6 +164,10 @@ async fn half_of_a_pair_and_files_that_are_not_one_are_named() {
         (
             format!("{other} {}", world.flag("client-cert", "none.pem")),
             "could not read the certificate to show in FOLDER/none.pem: No such file",
+        ),
+        (
+            format!("{half} {}", world.flag("client-key", "other.key")),
+            "--client-cert and --client-key: TLS cannot be set up: keys may not be consistent: KeyMismatch\n  the key is not that of the certificate: name two that were made together",
         ),
         (
             format!("{other} {}", world.flag("client-cert", "empty.pem")),

@@ -18,7 +18,7 @@ async fn asked(line: &str, fixture: &str) -> (Value, Value, String, Vec<String>)
 }
 
 /// What is said, the golden answer to it, and the route that is asked.
-const ASKED: [(&str, &str, &str); 12] = [
+const ASKED: [(&str, &str, &str); 13] = [
     (
         "group show p g -o wide",
         "group.full",
@@ -73,6 +73,11 @@ const ASKED: [(&str, &str, &str); 12] = [
         "audit --stream my/p --limit 5 -o wide",
         "audit-events.full",
         "/coord/v1/monitoring/audit?streamPrefix=my%2Fp&limit=5",
+    ),
+    (
+        "audit --stream p --group g -o wide",
+        "audit-events.full",
+        "/coord/v1/monitoring/audit?streamPrefix=p&consumerGroup=g",
     ),
     (
         "health -o wide",

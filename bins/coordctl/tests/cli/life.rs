@@ -28,7 +28,12 @@ async fn a_stream_is_created_looked_at_scaled_and_deleted() {
     for line in ["group list", "group show orders", "members orders billing"] {
         session.run(&ctl, line).await;
     }
-    for line in ["assignments orders", "shards orders", "migrations orders"] {
+    for line in [
+        "assignments orders",
+        "shards orders",
+        "shards orders -o wide",
+        "migrations orders",
+    ] {
         session.run(&ctl, line).await;
     }
     session.meanwhile("two records are added to shard 2; orders has read them and acknowledged none, billing has read none");

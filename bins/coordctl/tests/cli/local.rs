@@ -29,6 +29,13 @@ async fn a_password_is_hashed_so_that_it_and_no_other_is_accepted() {
         .await
         .printed();
     assert_ne!(first, second, "each hash has a salt of its own");
+    // The flag of all other commands says the same.
+    let third = nowhere()
+        .fed("hash-password --password-stdin", "hunter2\n")
+        .await
+        .printed();
+    let hash = PasswordHash::new(third.trim()).unwrap();
+    assert!(Argon2::default().verify_password(b"hunter2", &hash).is_ok());
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The command line as it is used: the built program against coordinators in this process, on a Redis where one is needed.
 #![allow(clippy::unwrap_used)]
 
+mod asker;
 mod conformity;
 mod contexts;
 mod deleting;

@@ -42,6 +42,11 @@ impl World {
         let text = self.ctl.run(line).await.printed();
         assert!(text.contains("refused as it stands: "), "{text}");
         assert!(!text.contains("Nothing would change"), "{text}");
+        assert!(!text.contains("To do it"), "{text}");
+        assert!(
+            text.ends_with("\nNothing was changed, and --execute would be refused: see above.\n"),
+            "{text}"
+        );
         let done = self.ctl.run(&format!("{line} --execute --reason x")).await;
         assert!(
             done.err.starts_with(&format!("coordctl: {code}: ")),
@@ -118,6 +123,39 @@ async fn g9_a_change_under_way_is_in_the_way_also_of_the_same_count() {
     }
 }
 
+/// Shards that are still drained are not new ones.
+#[tokio::test]
+async fn shards_that_are_on_their_way_out_are_not_said_to_appear() {
+    let world = World::new().await;
+    let mut streams = Streams::of(&world.redis).await;
+    streams.add("orders:2", &["1"]).await;
+    world.done("stream scale orders 1").await;
+    world.reaches("orders", MigrationState::Draining).await;
+    let says = "is under way: DRAINING 3 → 1; wait for it (coordctl watch orders)";
+    let line = "stream scale orders 3";
+    world.refused(line, says, "ACTIVE_MIGRATION_EXISTS").await;
+    let plan = world.ctl.run("stream scale orders 5").await.printed();
+    assert!(plan.contains("appear: 3-4, empty"), "{plan}");
+    assert!(
+        plan.contains("note: taken by the change that is under way: 1-2; "),
+        "{plan}"
+    );
+}
+
+/// What can't be mended afterwards is said before.
+#[tokio::test]
+async fn a_plan_with_fewer_shards_says_that_there_is_no_way_back() {
+    let world = World::new().await;
+    for (line, is_said) in [
+        ("stream scale orders 2", true),
+        ("stream scale orders 4", false),
+    ] {
+        let plan = world.ctl.run(line).await.printed();
+        let said = plan.contains("note: there is no way back once shards are DRAINING");
+        assert_eq!(said, is_said, "{plan}");
+    }
+}
+
 /// What could not be made is asked for again, and goes on.
 #[tokio::test]
 async fn g9_a_change_whose_streams_are_not_made_is_gone_on_with() {
@@ -168,7 +206,7 @@ async fn g8_a_change_is_not_taken_back_where_any_group_drains() {
     world.refused(&line, says, "ROLLBACK_NOT_ALLOWED").await;
     let text = world.ctl.run(&line).await.printed();
     assert!(
-        text.contains("groups: billing ACTIVE,orders DRAINING\n"),
+        text.contains("groups: billing ACTIVE, orders DRAINING\n"),
         "{text}"
     );
 }

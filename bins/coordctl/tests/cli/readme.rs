@@ -82,7 +82,10 @@ fn fixed(page: &str) -> Vec<String> {
     let session = page.split("### From a terminal").nth(1).unwrap_or_default();
     let session = session.split("\n### ").next().unwrap_or_default();
     let lines = session.lines();
-    let fixed = lines.filter(|line| is_heading(line) || line.starts_with("note: "));
+    let fixed = lines.filter(|line| {
+        let said = ["note: ", "Nothing was changed"];
+        is_heading(line) || said.iter().any(|word| line.starts_with(word))
+    });
     fixed.map(plain).collect()
 }
 

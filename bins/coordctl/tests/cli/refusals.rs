@@ -1,6 +1,7 @@
 //! What is refused, or cannot be asked: the exit code, and what to do about it.
 
 use serde_json::Value;
+use testkit::RedisServer;
 
 use crate::support::{Coordinator, Ctl, Fake, Session};
 
@@ -14,6 +15,7 @@ async fn each_refusal_has_its_exit_code_and_says_what_to_do() {
         "stream create orders",
         "group create orders orders",
         "group create orders billing --shards 3",
+        "group create letters billing",
         "group show letters",
         "members orders billing",
         "stream scale letters 3",
@@ -33,6 +35,63 @@ async fn each_refusal_has_its_exit_code_and_says_what_to_do() {
     session.compare("refusals");
 }
 
+/// A name that was mistyped makes no stream.
+#[tokio::test]
+async fn a_group_makes_a_stream_only_where_that_is_said() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::of(&coordinator);
+    let said = ctl.run("group create letters billing").await.failed(3);
+    assert!(
+        said.contains("coordctl stream create letters --shards N"),
+        "{said}"
+    );
+    assert_eq!(coordinator.seen().await.groups.len(), 0);
+    let made = ctl
+        .run("group create letters billing --shards 2")
+        .await
+        .printed();
+    assert_eq!(
+        made,
+        "letters/billing: created, and with it the stream letters, with 2 shards\n"
+    );
+    // The stream is one also without a group of its name.
+    let made = ctl.run("group create letters archive").await.printed();
+    assert_eq!(
+        made,
+        "letters/archive: created, with the 2 shards of the stream\n"
+    );
+}
+
+/// Nothing is there to be read, and nobody is told that there were no records.
+#[tokio::test]
+async fn records_of_what_is_not_there_are_not_found() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::caching(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    ctl.run("stream create orders --shards 2").await.printed();
+    let empty = ctl.run("messages orders --shard 1").await.printed();
+    assert_eq!(empty, "orders:1: no record (any more)\n");
+    let mut connection = redis.connection().await.unwrap();
+    let mut drop = redis::cmd("DEL");
+    drop.arg("orders:1")
+        .exec_async(&mut connection)
+        .await
+        .unwrap();
+    // What was read of it just before is not gone by.
+    for (line, says) in [
+        (
+            "messages orders --shard 1",
+            "there is no orders:1 in Redis, and no record of it",
+        ),
+        ("messages orders --shard 7", "NOT_FOUND: "),
+        ("messages orders billing --shard 0", "GROUP_NOT_FOUND: "),
+        ("messages letters --shard 0", "GROUP_NOT_FOUND: "),
+    ] {
+        let said = ctl.run(line).await.failed(3);
+        assert!(said.starts_with(&format!("coordctl: {says}")), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_command_line_that_cannot_be_followed_ends_with_2() {
     let ctl = Ctl::bare("http://127.0.0.1:1");
@@ -46,6 +105,10 @@ async fn a_command_line_that_cannot_be_followed_ends_with_2() {
         "messages orders --shard 1 --limit 0",
         "group list --server ftp://x",
         "group list --server http://u:p@x",
+        "group list --server 127.0.0.1:27680",
+        "group list --server coord.example",
+        "group list --server u:p@coord.example",
+        "audit --group billing",
         "group list --user a --token b",
         "group list --user a",
         "group list --ca-cert FOLDER/none.pem",
@@ -58,6 +121,73 @@ async fn a_command_line_that_cannot_be_followed_ends_with_2() {
         session.note(&ctl, line, &done);
     }
     session.compare("usage");
+}
+
+/// What stands in the environment, or was said, is not what has to be said.
+#[tokio::test]
+async fn the_usage_of_a_command_has_what_it_needs_and_no_more() {
+    let ctl = Ctl::at("http://127.0.0.1:1").with("COORDCTL_USER", "me");
+    for (line, usage) in [
+        (
+            "stream scale orders",
+            "coordctl stream scale [OPTIONS] <STREAM> <COUNT>",
+        ),
+        (
+            "stream scale --user a orders -o wide",
+            "coordctl stream scale [OPTIONS] <STREAM> <COUNT>",
+        ),
+        (
+            "group delete orders --force",
+            "coordctl group delete [OPTIONS] <STREAM> <GROUP>",
+        ),
+        ("group", "coordctl group [OPTIONS] <COMMAND>"),
+        ("group list --nothing", "coordctl group list [OPTIONS]"),
+        ("nothing", "coordctl [OPTIONS] <COMMAND>"),
+    ] {
+        let said = ctl.run(line).await.failed(2);
+        assert!(
+            said.contains(&format!("\nUsage: {usage}\n")),
+            "{line}: {said}"
+        );
+    }
+}
+
+/// What somebody has to mend does not pass by itself.
+#[tokio::test]
+async fn what_passes_by_itself_is_told_from_what_does_not() {
+    for code in ["STORE_UNAVAILABLE", "REDIS_STREAM_PROVISIONING_FAILED"] {
+        let body = format!(
+            r#"{{"status":"SERVICE_UNAVAILABLE","errorCode":"{code}","message":"NOPERM"}}"#
+        );
+        let fake = Fake::with_headers(503, body.clone(), &[("retry-after", "2")]).await;
+        let said = Ctl::at(&fake.url)
+            .run("stream create orders")
+            .await
+            .failed(6);
+        assert!(said.contains("send the same again"), "{said}");
+        assert!(!said.contains("permissions"), "{said}");
+        let fake = Fake::answering(503, body).await;
+        let said = Ctl::at(&fake.url)
+            .run("stream create orders")
+            .await
+            .failed(6);
+        assert!(said.contains("docs/operations.md#permissions"), "{said}");
+        assert!(!said.contains("again in"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_nobody_knows_is_called_that() {
+    let said = Ctl::at("http://no-such-host.invalid:8080")
+        .run("health")
+        .await
+        .failed(6);
+    assert!(said.starts_with("coordctl: no answer from URL"), "{said}");
+    assert!(
+        said.contains("\n  no host of that name is known here: "),
+        "{said}"
+    );
+    assert!(!said.contains("error sending request"), "{said}");
 }
 
 #[tokio::test]
@@ -126,6 +256,7 @@ async fn with_json_a_refusal_is_the_wire_shape_and_what_is_known_beyond_it() {
     let told: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(told["status"], "NOT_FOUND");
     assert_eq!(told["errorCode"], "GROUP_NOT_FOUND");
+    assert_eq!(told["message"], "the consumer group does not exist");
     assert_eq!(told["exitCode"], 3);
     assert_eq!(told["advice"], "coordctl group list shows what there is");
     let fields = told.as_object().unwrap();

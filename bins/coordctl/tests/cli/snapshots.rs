@@ -126,6 +126,17 @@ async fn a_file_that_was_cut_or_changed_is_noticed_before_anybody_is_asked() {
     assert!(said.contains("could not read /nowhere/file"), "{said}");
 }
 
+/// A record that nobody can read.
+async fn spoil(redis: &RedisServer, group: &str) {
+    let mut connection = redis.connection().await.unwrap();
+    let mut spoil = redis::cmd("HSET");
+    spoil
+        .arg(format!("redis-stream:coord:{{orders:{group}}}:metadata"))
+        .arg("aggregate")
+        .arg("nonsense");
+    spoil.exec_async(&mut connection).await.unwrap();
+}
+
 /// Who may not is told so, and a record that can't be read is named.
 #[tokio::test]
 async fn what_is_missing_in_a_snapshot_is_told() {
@@ -134,21 +145,19 @@ async fn what_is_missing_in_a_snapshot_is_told() {
     let ctl = Ctl::of(&coordinator);
     two_groups(&ctl).await;
     let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
-    let mut connection = redis.connection().await.unwrap();
-    let mut spoil = redis::cmd("HSET");
-    spoil
-        .arg("redis-stream:coord:{orders:billing}:metadata")
-        .arg("aggregate")
-        .arg("nonsense");
-    spoil.exec_async(&mut connection).await.unwrap();
+    spoil(&redis, "billing").await;
     let saved = ctl.run(&format!("snapshot save {file}")).await;
     assert_eq!(saved.code, 1, "{saved:?}");
-    assert!(saved.out.contains("1 groups saved"), "{saved:?}");
+    assert_eq!(saved.out, "FOLDER/metadata.partial: 1 group saved\n");
     assert!(
-        saved.err.contains("orders/billing: it is not JSON"),
+        saved.err.starts_with(
+            "coordctl: FOLDER/metadata: it was not written, since 1 record can't be read: orders/billing (it is not JSON"
+        ),
         "{saved:?}"
     );
-    let inspected = ctl.run(&format!("snapshot inspect {file}")).await.printed();
+    assert!(!std::path::Path::new(&file).exists());
+    let inspected = ctl.run(&format!("snapshot inspect {file}.partial")).await;
+    let inspected = inspected.printed();
     assert!(
         inspected.contains("orders/billing is not in it"),
         "{inspected}"
@@ -156,6 +165,136 @@ async fn what_is_missing_in_a_snapshot_is_told() {
 
     let nobody = Ctl::at(&coordinator.url);
     nobody.run(&format!("snapshot save {file}")).await.failed(5);
+}
+
+#[tokio::test]
+async fn a_good_file_is_not_replaced_by_one_that_lacks_a_group() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    two_groups(&ctl).await;
+    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let save = format!("snapshot save {file}");
+    ctl.run(&save).await.printed();
+    let good = std::fs::read(&file).unwrap();
+    spoil(&redis, "billing").await;
+    let saved = ctl.run(&save).await;
+    assert_eq!(saved.code, 1, "{saved:?}");
+    assert!(
+        saved.err.contains("FOLDER/metadata: it is as it was, since 1 record can't be read: ")
+            && saved.err.contains("\n  the others are in FOLDER/metadata.partial; put each right (coordctl snapshot restore FOLDER/metadata --only orders/billing --force), "),
+        "{saved:?}"
+    );
+    assert_eq!(std::fs::read(&file).unwrap(), good);
+    // What is advised does it.
+    let repair = format!("snapshot restore {file} --only orders/billing --force --execute");
+    ctl.run(&repair).await.printed();
+    assert_eq!(
+        ctl.run(&save).await.printed(),
+        "FOLDER/metadata: 2 groups saved\n"
+    );
+}
+
+/// A job that saves every night would wipe out what is needed on the day that everything is lost.
+#[tokio::test]
+async fn a_good_file_is_not_replaced_by_one_without_a_group() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    two_groups(&ctl).await;
+    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let save = format!("snapshot save {file}");
+    ctl.run(&save).await.printed();
+    let good = std::fs::read(&file).unwrap();
+    let mut connection = redis.connection().await.unwrap();
+    redis::cmd("FLUSHALL")
+        .exec_async(&mut connection)
+        .await
+        .unwrap();
+    let said = ctl.run(&save).await.failed(1);
+    assert_eq!(
+        said,
+        "coordctl: FOLDER/metadata: it was not replaced: there is no group any more, and it has 2 groups\n  if they were lost, put them back: coordctl snapshot restore FOLDER/metadata (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted, name another file\n"
+    );
+    assert_eq!(std::fs::read(&file).unwrap(), good);
+    ctl.run(&format!("{save}-empty")).await.printed();
+}
+
+#[tokio::test]
+async fn what_is_no_snapshot_is_not_replaced_and_files_are_called_as_they_were_named() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::of(&coordinator);
+    two_groups(&ctl).await;
+    let home = ctl.home.path().to_str().unwrap().to_owned();
+    std::fs::write(format!("{home}/notes"), "mine\n").unwrap();
+    for (line, told) in [
+        (
+            "snapshot save FOLDER/notes",
+            "coordctl: FOLDER/notes: it is there, and no snapshot: it is not replaced\n  name another file, or remove that one first\n",
+        ),
+        (
+            "snapshot save /dev/null",
+            "coordctl: /dev/null: it is there, and no snapshot: it is not replaced\n  name another file, or remove that one first\n",
+        ),
+        (
+            "snapshot save FOLDER",
+            "coordctl: could not write FOLDER: is a directory\n  that is a folder: name a file in it\n",
+        ),
+        (
+            "snapshot save FOLDER/none/metadata",
+            "coordctl: could not write FOLDER/none/metadata: No such file or directory (os error 2)\n  make its folder first: FOLDER/none\n",
+        ),
+        (
+            "snapshot restore FOLDER/none",
+            "coordctl: could not read FOLDER/none: No such file or directory (os error 2)\n  is its name right?\n",
+        ),
+        (
+            "snapshot inspect FOLDER",
+            "coordctl: could not read FOLDER: Is a directory (os error 21)\n  that is a folder: name a file in it\n",
+        ),
+    ] {
+        let said = ctl.run(&line.replace("FOLDER", &home)).await.failed(1);
+        assert_eq!(said, told, "{line}");
+    }
+    assert_eq!(
+        std::fs::read_to_string(format!("{home}/notes")).unwrap(),
+        "mine\n"
+    );
+    // The contexts file is one of these.
+    let said = ctl
+        .run("login --contexts-file /dev/null/contexts.toml")
+        .await
+        .failed(2);
+    assert!(
+        said.ends_with("\n  a part of that path is a file, and no folder: is its name right?\n"),
+        "{said}"
+    );
+}
+
+/// A store with nothing but records that can't be read is not empty, which its list does not show.
+#[tokio::test]
+async fn a_plan_into_a_store_that_has_an_unreadable_record_says_that_it_is_refused() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    ctl.run("stream create orders --shards 1").await.printed();
+    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    ctl.run(&format!("snapshot save {file}")).await.printed();
+    spoil(&redis, "orders").await;
+    let restore = format!("snapshot restore {file}");
+    let plan = ctl.run(&restore).await.printed();
+    assert!(
+        plan.contains("refused as it stands: the store is not empty: the record of orders/orders is there, and can't be read; --force repairs"),
+        "{plan}"
+    );
+    assert!(
+        plan.ends_with("\nNothing was changed, and --execute would be refused: see above.\n"),
+        "{plan}"
+    );
+    ctl.run(&format!("{restore} --execute")).await.failed(4);
+    ctl.run(&format!("{restore} --force --execute"))
+        .await
+        .printed();
 }
 
 /// A record that can't be read is put back from a snapshot of before.
@@ -167,13 +306,7 @@ async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
     two_groups(&ctl).await;
     let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
     ctl.run(&format!("snapshot save {file}")).await.printed();
-    let mut connection = redis.connection().await.unwrap();
-    let mut spoil = redis::cmd("HSET");
-    spoil
-        .arg("redis-stream:coord:{orders:billing}:metadata")
-        .arg("aggregate")
-        .arg("nonsense");
-    spoil.exec_async(&mut connection).await.unwrap();
+    spoil(&redis, "billing").await;
     ctl.run("group show orders billing").await.failed(1);
     let said = ctl
         .run(&format!("snapshot restore {file} --only other"))
@@ -194,7 +327,7 @@ async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
     assert_eq!(one["groups"].as_array().unwrap().len(), 1);
     assert_eq!(one["groups"][0]["outcome"], "REPAIRED");
     ctl.run("group show orders billing").await.printed();
-    spoil.exec_async(&mut connection).await.unwrap();
+    spoil(&redis, "billing").await;
     let line = format!("snapshot restore {file} --force --execute -o json");
     let restored = json(&ctl.run(&line).await.printed());
     assert_eq!(restored["groups"][0]["outcome"], "REPAIRED");

@@ -30,6 +30,36 @@ impl CoordinatorClient {
         self.probe("/readyz").await
     }
 
+    /// Why the coordinator does not take calls, in its own words; nothing where it does.
+    ///
+    /// ```no_run
+    /// # async fn example(client: coordinator_client::CoordinatorClient) -> Result<(), coordinator_client::ClientError> {
+    /// if let Some(why) = client.why_not_ready().await? {
+    ///     println!("not ready: {why}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// No answer came, or one that is neither 2xx nor 503.
+    pub async fn why_not_ready(&self) -> Result<Option<String>, ClientError> {
+        let call = Call::get("/readyz".to_owned()).anonymous();
+        let answer = self.send_to_one(&call).await?;
+        if answer.is_success() {
+            return Ok(None);
+        }
+        match answer.into_error() {
+            ClientError::Api {
+                status: 503,
+                code,
+                message,
+                ..
+            } => Ok(Some(format!("{code}: {message}"))),
+            other => Err(other),
+        }
+    }
+
     /// The metrics as Prometheus text.
     ///
     /// # Errors

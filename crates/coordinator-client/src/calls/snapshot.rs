@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use protocol::{Restored, SNAPSHOT_MEDIA_TYPE};
+use protocol::{RestoreQuery, Restored, SNAPSHOT_MEDIA_TYPE};
 
 use crate::client::CoordinatorClient;
 use crate::error::ClientError;
+use crate::path;
 use crate::transport::Call;
 
 /// For how long a store of many groups may be read or written, beyond the client's request timeout.
@@ -33,9 +34,12 @@ impl CoordinatorClient {
     /// Puts the metadata of a snapshot back: into a store without groups, or with `force` in the place of the groups that are there. Others stay.
     ///
     /// ```no_run
+    /// use protocol::RestoreQuery;
+    ///
     /// # async fn example(client: coordinator_client::CoordinatorClient) -> Result<(), Box<dyn std::error::Error>> {
     /// let file = std::fs::read("metadata.snapshot")?;
-    /// let restored = client.restore_snapshot(file.into(), false).await?;
+    /// let query = RestoreQuery { requested_by: Some("ops".to_owned()), ..RestoreQuery::default() };
+    /// let restored = client.restore_snapshot(file.into(), &query).await?;
     /// println!("{} groups", restored.groups.len());
     /// # Ok(())
     /// # }
@@ -46,10 +50,9 @@ impl CoordinatorClient {
     pub async fn restore_snapshot(
         &self,
         file: Bytes,
-        force: bool,
+        query: &RestoreQuery,
     ) -> Result<Restored, ClientError> {
-        let path = format!("/coord/v1/admin/snapshot/restore?force={force}");
-        let call = Call::upload(path, SNAPSHOT_MEDIA_TYPE, file).lasting(LONG);
+        let call = Call::upload(path::restore(query), SNAPSHOT_MEDIA_TYPE, file).lasting(LONG);
         self.ask(call).await
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use coordinator_client::{ClientError, CoordinatorClient};
-use protocol::{CreateStreamRequest, ErrorBody, ErrorCode, HeartbeatRequest, decode};
+use protocol::{CreateStreamRequest, ErrorBody, ErrorCode, HeartbeatRequest, RestoreQuery, decode};
 
 use crate::server::{Server, answer, fixture, hanging_up, nobody};
 
@@ -55,13 +55,24 @@ async fn an_upload_is_not_carried_on_once_it_was_answered() {
     let leaving = terminating().await;
     let up = Server::answering(200, fixture("restored.full")).await;
     let of_two = client(&[&leaving.url, &up.url]);
-    let error = of_two.restore_snapshot("{}".into(), true).await;
+    let forced = RestoreQuery {
+        force: true,
+        requested_by: Some("ops & co".to_owned()),
+        reason: None,
+    };
+    let error = of_two.restore_snapshot("{}".into(), &forced).await;
     let error = error.expect_err("the first one's answer");
     assert_eq!(error.code(), Some(&ErrorCode::CoordinatorTerminating));
     assert!(up.seen().is_empty());
     let absent = client(&[&nobody().await, &up.url]);
-    let restored = absent.restore_snapshot("{}".into(), true).await;
+    let restored = absent.restore_snapshot("{}".into(), &forced).await;
     restored.expect("nobody had it before");
+    let path = "/coord/v1/admin/snapshot/restore?force=true&requestedBy=ops%20%26%20co";
+    assert!(
+        up.seen()[0].target.ends_with(path),
+        "{:?}",
+        up.seen()[0].target
+    );
 }
 
 #[tokio::test]

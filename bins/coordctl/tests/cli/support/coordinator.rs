@@ -67,6 +67,13 @@ impl Coordinator {
         Self::with_lease(on(redis).await, 1_000).await
     }
 
+    /// The same as it is in use: what is in the shards may be a second old.
+    pub(crate) async fn caching(redis: &RedisServer) -> Self {
+        let mut config = config(20_000);
+        config.monitoring_cache = Duration::from_secs(1);
+        Self::start(on(redis).await, config, "http", |builder| builder).await
+    }
+
     async fn with(deps: Deps) -> Self {
         Self::with_lease(deps, 20_000).await
     }

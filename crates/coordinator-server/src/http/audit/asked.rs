@@ -1,10 +1,10 @@
 //! What a request asks for, as its head says. Bounded: anybody may send anything.
 
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
+use axum::extract::{FromRequestParts, MatchedPath, Query, RawPathParams};
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use coordinator_core::names::{ConsumerGroup, GroupId, StreamPrefix};
-use protocol::AuditAction;
+use protocol::{AuditAction, RestoreQuery};
 
 use crate::http::peer::Peer;
 
@@ -16,6 +16,8 @@ const PATH: usize = 1_024;
 /// What a request asks for.
 pub(super) struct Asked {
     pub(super) action: AuditAction,
+    /// Who asks and why, where that is not for the body to say.
+    pub(super) asker: RestoreQuery,
     pub(super) method: String,
     pub(super) path: String,
     pub(super) route: String,
@@ -45,6 +47,7 @@ impl Asked {
         let peer = parts.extensions.get::<Peer>();
         Self {
             action,
+            asker: asker(parts, action),
             method: parts.method.as_str().to_owned(),
             path: capped(parts.uri.path(), PATH),
             route: route.map_or_else(String::new, |route| route.as_str().to_owned()),
@@ -69,6 +72,14 @@ impl Asked {
             }),
         }
     }
+}
+
+/// What the query of a restore says: its body is a file.
+fn asker(parts: &Parts, action: AuditAction) -> RestoreQuery {
+    if action != AuditAction::RestoreSnapshot {
+        return RestoreQuery::default();
+    }
+    Query::try_from_uri(&parts.uri).map_or_else(|_| RestoreQuery::default(), |Query(asker)| asker)
 }
 
 /// A text of at most so many bytes; one that is cut says so.

@@ -72,6 +72,8 @@ pub(super) fn event(
 ) -> AuditEvent {
     let body = seen.json();
     let text = |name: &str, most| Some(capped(body.get(name)?.as_str()?, most));
+    let said = |text: &Option<String>, most| Some(capped(text.as_deref()?, most));
+    let asker = &asked.asker;
     let resharding = asked.resharding_id.as_ref();
     AuditEvent {
         event_id: Some(uuid::Uuid::new_v4().to_string()),
@@ -89,8 +91,8 @@ pub(super) fn event(
         route: asked.route.clone(),
         query_string: asked.query_string.clone(),
         request_id: asked.request_id.clone(),
-        requested_by: text("requestedBy", ASKER),
-        reason: text("reason", REASON),
+        requested_by: text("requestedBy", ASKER).or_else(|| said(&asker.requested_by, ASKER)),
+        reason: text("reason", REASON).or_else(|| said(&asker.reason, REASON)),
         client_address: asked.client_address.clone(),
         user_agent: asked.user_agent.clone(),
         stream_prefix: asked.stream_prefix.clone(),

@@ -1,9 +1,10 @@
-//! The metadata as a file: saves it, looks into it, puts it back. What a whole file is, is in `snapshot_file`.
+//! The metadata as a file: looks into it, puts it back. How it is saved is in `save`; what a whole file is, in `snapshot_file`.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+mod save;
 
-use protocol::{Group, Restored};
+use std::path::Path;
+
+use protocol::{Group, RestoreQuery, Restored};
 use serde::Serialize;
 
 use super::Session;
@@ -42,29 +43,7 @@ pub(crate) struct PlannedGroup {
     pub(crate) present: Option<Group>,
 }
 
-pub(super) async fn save(session: &Session, args: &FileArgs) -> Result<(), Failure> {
-    let file = session.client.snapshot().await?;
-    let contents = whole(&args.file, &file)?;
-    write(&args.file, &file)?;
-    session.output.answer(&contents.summary(), || {
-        let (groups, file) = (contents.groups.len(), args.file.display());
-        format!("{file}: {groups} groups saved")
-    })?;
-    let Some(first) = contents.unreadable.first() else {
-        return Ok(());
-    };
-    Err(Failure::Snapshot {
-        file: args.file.display().to_string(),
-        problem: format!(
-            "{} groups are not in it, since their records can't be read: {}/{}: {}",
-            contents.unreadable.len(),
-            first.stream_prefix,
-            first.consumer_group,
-            first.reason
-        ),
-        advice: "the others are saved; docs/operations.md, metadata lost or rolled back".to_owned(),
-    })
-}
+pub(super) use save::save;
 
 pub(super) fn inspect(args: &FileArgs, output: Output) -> Result<(), Failure> {
     let contents = Contents::of(&read(&args.file)?);
@@ -83,9 +62,10 @@ pub(super) async fn restore(session: &Session, args: &RestoreArgs) -> Result<(),
     if !args.only.is_empty() {
         contents.only(&args.only);
         if contents.groups.is_empty() {
+            let file = word(&args.of.file.display().to_string());
             return Err(Failure::NotFound {
                 message: format!("nothing of {} is in the file", args.only.join(", ")),
-                advice: "coordctl snapshot inspect FILE shows what is in it".to_owned(),
+                advice: format!("coordctl snapshot inspect {file} shows what is in it"),
             });
         }
     }
@@ -96,8 +76,12 @@ pub(super) async fn restore(session: &Session, args: &RestoreArgs) -> Result<(),
     if !args.only.is_empty() {
         file = contents.written();
     }
-    let restored = session.client.restore_snapshot(file.into(), args.force);
-    let restored = restored.await?;
+    let query = RestoreQuery {
+        force: args.force,
+        requested_by: Some(args.asker.name()),
+        reason: args.reason.clone(),
+    };
+    let restored = session.client.restore_snapshot(file.into(), &query).await?;
     session.answer(&restored, |restored: &Restored, look| {
         snapshot::restored(restored, look)
     })
@@ -128,11 +112,16 @@ async fn plan(
     let name = |group: &Group| format!("{}/{}", group.stream_prefix, group.consumer_group);
     let groups_that_stay: Vec<String> = there.iter().map(name).collect();
     let is_empty = groups_that_stay.is_empty() && groups.iter().all(|it| it.present.is_none());
-    let obstacles = (!is_empty && !args.force)
-        .then(|| "the store is not empty; --force replaces the groups that are in the file and leaves the others".to_owned());
+    let obstacles = if args.force {
+        None
+    } else if !is_empty {
+        Some("the store is not empty; --force replaces the groups that are in the file and leaves the others".to_owned())
+    } else {
+        unreadable_there(session).await?
+    };
     let file = args.of.file.display().to_string();
     Ok(RestorePlan {
-        action: "RESTORE",
+        action: "RESTORE_SNAPSHOT",
         groups,
         groups_that_stay,
         force: args.force,
@@ -147,6 +136,17 @@ async fn plan(
             if args.force { " --force" } else { "" }
         ),
     })
+}
+
+/// Records that nobody can read are in no listing, and the store is not empty with them.
+async fn unreadable_there(session: &Session) -> Result<Option<String>, Failure> {
+    let there = Contents::of(&session.client.snapshot().await?).unreadable;
+    Ok(there.first().map(|first| {
+        format!(
+            "the store is not empty: the record of {}/{} is there, and can't be read; --force repairs what is in the file",
+            first.stream_prefix, first.consumer_group
+        )
+    }))
 }
 
 fn whole(path: &Path, file: &[u8]) -> Result<Contents, Failure> {
@@ -166,27 +166,9 @@ fn broken(path: &Path, problem: &str) -> Failure {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|source| Failure::Io {
-        what: format!("could not read {}", path.display()),
-        source,
-    })
-}
-
-/// A file of that name is there whole, or as it was before.
-fn write(path: &Path, file: &[u8]) -> Result<(), Failure> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
-    let writing = || {
-        let mut temporary = tempfile::NamedTempFile::new_in(&folder)?;
-        temporary.write_all(file)?;
-        temporary.as_file().sync_all()?;
-        temporary.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    writing().map_err(|source| Failure::Io {
-        what: format!("could not write {}", path.display()),
+    std::fs::read(path).map_err(|source| Failure::File {
+        path: path.to_owned(),
+        is_written: false,
         source,
     })
 }
