@@ -8,7 +8,24 @@ pub const EPOCH_LEAP: u64 = 1 << 20;
 
 /// How far above every epoch that is known one may be for it to be believed: nobody can come by a higher one than by a million losses, and numbers
 /// near their end would leave no epoch to hand out.
-pub(crate) const PLAUSIBLE_EPOCHS: u64 = 1 << 40;
+const PLAUSIBLE_EPOCHS: u64 = 1 << 40;
+
+/// For each leap of epochs so much time passes. A group that begins with the epoch of a moment stays below that of a later one unless it loses writes more often
+/// than this, or changes a thousand times within each millisecond.
+pub const MS_PER_LEAP: u64 = 500;
+
+/// The epoch that belongs to a moment by the store's clock: what a record begins with that is put back where nobody knows which epochs were handed out (rule C7).
+/// Below 2^53, where clients still read whole numbers exactly, until the year 2106.
+#[must_use]
+pub const fn epoch_of_moment(now: Timestamp) -> u64 {
+    now.as_ms().saturating_mul(EPOCH_LEAP) / MS_PER_LEAP
+}
+
+/// Rule H5: whether somebody can have been given an epoch, of which this store may have lost all: it follows from what is known, or from a record that was put back.
+pub(crate) fn is_plausible(epoch: u64, known: GroupEpoch, now: Timestamp) -> bool {
+    let most = known.get().max(epoch_of_moment(now));
+    epoch <= most.saturating_add(PLAUSIBLE_EPOCHS)
+}
 
 /// What is known of writes that the store may have lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,5 +68,23 @@ impl Lineage {
     #[must_use]
     pub const fn is_settling(&self) -> bool {
         self.hold_until.is_some() || self.correction.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c7_h5_what_a_record_that_was_put_back_handed_out_is_believed_though_nothing_is_known_of_it()
+    {
+        let (known, now) = (GroupEpoch::new(90), Timestamp::from_ms(1_790_000_000_000));
+        let restored = epoch_of_moment(now);
+        assert!(restored > known.get() + PLAUSIBLE_EPOCHS && restored < 1 << 53);
+        assert!(is_plausible(restored + EPOCH_LEAP, known, now));
+        assert!(!is_plausible(restored + PLAUSIBLE_EPOCHS + 1, known, now));
+        assert!(!is_plausible(i64::MAX.unsigned_abs(), known, now));
+        // Clocks of tests and simulations begin at nought.
+        assert!(!is_plausible(restored, known, Timestamp::from_ms(0)));
     }
 }

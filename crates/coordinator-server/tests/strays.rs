@@ -120,9 +120,8 @@ async fn members_of_groups_that_are_not_recorded_are_in_health_log_and_numbers()
         assert_eq!(answer.status, HeartbeatStatus::UnknownMemberId);
     }
     let health = server.client.health().await.unwrap();
-    let statuses = (health.status, health.redis, health.tick_loop);
-    let degraded = HealthStatus::Degraded;
-    assert_eq!(statuses, (degraded, degraded, HealthStatus::Up));
+    // Anybody can heartbeat for any name: it is told, and no fault of Redis.
+    assert_eq!(health.status, HealthStatus::Up);
     let detail = health.redis_detail.unwrap();
     let expected = "groups that are not recorded (orders/orders; 3 heartbeats in the last minute)";
     assert!(detail.contains(expected), "{detail}");

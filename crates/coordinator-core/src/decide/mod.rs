@@ -16,6 +16,7 @@ mod settle;
 use crate::draft::Draft;
 use crate::group::Group;
 use crate::input::{Heartbeat, Input};
+use crate::lineage::is_plausible;
 use crate::record::Provisioning;
 use crate::step::{HeartbeatReply, HeartbeatStatus, Rejection, Reply, SteadyStep, Step};
 use crate::time::{Clock, Timestamp};
@@ -103,6 +104,11 @@ impl Group {
             return None;
         }
         let start = Timestamp::default();
+        // Whether such an epoch is to be believed depends on the time (rule H5), which is not known here.
+        let epoch = u64::try_from(heartbeat.epoch).unwrap_or_default();
+        if !is_plausible(epoch, self.known_epoch(), start) {
+            return None;
+        }
         let mut draft = Draft::probe(
             self,
             Clock {

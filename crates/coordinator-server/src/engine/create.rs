@@ -75,7 +75,7 @@ impl Engine {
 
     async fn create_begun(&self, creation: &Creation) -> Result<Arc<GroupRecord>, EngineError> {
         let recorded = self.record_creation(creation).await?;
-        let now = self.0.watchtower.estimated_now().unwrap_or_default();
+        let now = self.0.watchtower.next_moment();
         let record = Arc::new(recorded.record.clone());
         self.0.listing.changed(record, recorded.stamp.revision, now);
         let Some(plane) = &self.0.deps.plane else {

@@ -3,24 +3,15 @@
 
 use std::time::Duration;
 
-use coordinator_core::lineage::EPOCH_LEAP;
+use coordinator_core::lineage::{EPOCH_LEAP, MS_PER_LEAP, epoch_of_moment};
 use coordinator_core::time::Timestamp;
-
-/// For each leap of epochs so much time passes. A group that begins with the epoch of a moment stays below that of a later one unless it loses writes more often
-/// than this, or changes a thousand times within each millisecond.
-const MS_PER_LEAP: u64 = 500;
 
 /// What is waited for at most before a record is put back. Epochs that are further ahead of the clock show that it went back: then what is known has to do.
 const MOST_AHEAD: Duration = Duration::from_secs(5);
 
-/// The epoch that belongs to a moment. Below 2^53, where clients still read whole numbers exactly, until the year 2106.
-const fn of_moment(now: Timestamp) -> u64 {
-    now.as_ms().saturating_mul(EPOCH_LEAP) / MS_PER_LEAP
-}
-
 /// Rule C7: an epoch above every one that is known, and above every one that may have been handed out and is known to nobody.
 pub(super) fn above(known: u64, now: Timestamp) -> u64 {
-    let of_now = of_moment(now);
+    let of_now = epoch_of_moment(now);
     if known < of_now {
         of_now
     } else {
@@ -82,7 +73,7 @@ mod tests {
     #[test]
     fn c7_the_epoch_of_a_moment_is_a_number_that_every_client_can_read() {
         let last_moment = Timestamp::from_ms(((1 << 32) - 1) * 1_000);
-        assert!(of_moment(last_moment) < 1 << 53);
-        assert!(of_moment(NOW) > (NOW.as_ms() / 1_000) * EPOCH_LEAP);
+        assert!(epoch_of_moment(last_moment) < 1 << 53);
+        assert!(epoch_of_moment(NOW) > (NOW.as_ms() / 1_000) * EPOCH_LEAP);
     }
 }

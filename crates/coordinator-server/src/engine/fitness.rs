@@ -41,15 +41,15 @@ pub(crate) enum Concern {
     UnknownEviction(Place),
     /// Redis may have lost their records.
     #[error(
-        "members heartbeat into groups that are not recorded ({groups}; {heartbeats} heartbeats in the last minute): restore or create them, or stop the members"
+        "members heartbeat into groups that are not recorded ({groups}; {heartbeats} heartbeats in the last minute): restore them if they were lost, or stop the members"
     )]
     Unrecorded { groups: String, heartbeats: u64 },
 }
 
 impl Concern {
-    /// Whether something is wrong, and not merely unknown.
+    /// Whether something is wrong, and not merely unknown. Members may need no credentials, and what anybody can say is no fault of a server.
     pub(crate) const fn is_harmful(&self) -> bool {
-        !matches!(self, Self::UnknownEviction(_))
+        !matches!(self, Self::UnknownEviction(_) | Self::Unrecorded { .. })
     }
 }
 

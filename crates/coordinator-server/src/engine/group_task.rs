@@ -314,7 +314,7 @@ impl GroupTask {
         self.note_stamp(Some(&snapshot));
         self.known_epoch = group.known_epoch();
         let (engine, revision) = (&self.engine.0, snapshot.stamp.revision);
-        let at = engine.watchtower.estimated_now().unwrap_or(snapshot.now);
+        let at = engine.watchtower.next_moment();
         let record = Arc::clone(&snapshot.record);
         engine.listing.changed(record, revision, at);
         self.cached = Some(Cached { snapshot, group });

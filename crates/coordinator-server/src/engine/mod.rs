@@ -44,6 +44,7 @@ use coordinator_core::settings::Settings;
 use coordinator_core::time::{Millis, Timestamp};
 use projection::Index;
 use store::{AuditSink, ChangeFeed, GroupStore, ShardPlane};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -122,6 +123,8 @@ struct Inner {
     strays: strays::Strays,
     resharding: Resharding,
     status: loop_status::StatusCell,
+    /// The store's time at each tick.
+    ticks: watch::Sender<Timestamp>,
     terminating: AtomicBool,
     begun: TaskTracker,
     stop: CancellationToken,
@@ -185,12 +188,16 @@ impl Engine {
                 keep_retired: ms(times.keep_retired),
             },
             status,
+            ticks: watch::Sender::new(Timestamp::default()),
             terminating: AtomicBool::new(false),
             begun: TaskTracker::new(),
             stop: CancellationToken::new(),
         }));
         keep_running(&engine, "the tick", tick::run);
+        keep_running(&engine, "the search for due groups", tick::find);
         keep_running(&engine, "the visits to due groups", tick::visit);
+        keep_running(&engine, "the index of due groups", tick::tell_due);
+        keep_running(&engine, "the index of all groups", tick::tell_listing);
         keep_running(&engine, "the walk over all groups", sweep::run);
         keep_running(&engine, "the sampling of shards", sampler::run);
         keep_running(&engine, "the upkeep of metrics", |engine| async move {

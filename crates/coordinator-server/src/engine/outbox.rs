@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use coordinator_core::names::GroupId;
+use coordinator_core::time::Timestamp;
 use futures_util::stream::{self, StreamExt};
 use tokio::sync::Notify;
 
@@ -18,7 +19,8 @@ pub(super) struct Outbox<T> {
 }
 
 struct Inner<T> {
-    waiting: BTreeMap<GroupId, T>,
+    /// What is to be told, and in which version.
+    waiting: BTreeMap<GroupId, (Timestamp, T)>,
     /// Whether some are being told.
     is_telling: bool,
 }
@@ -37,9 +39,16 @@ impl<T> Default for Outbox<T> {
 }
 
 impl<T> Outbox<T> {
-    /// Something is to be told of a group, in the place of what was to be told of it before.
-    pub(super) fn put(&self, group: GroupId, telling: T) {
-        self.lock().waiting.insert(group, telling);
+    /// Something is to be told of a group, in the place of what was to be told of it before. What is older than that is dropped: two who find something out
+    /// need not come here in the same order.
+    pub(super) fn put(&self, group: GroupId, version: Timestamp, telling: T) {
+        let mut inner = self.lock();
+        let waiting = inner.waiting.get(&group);
+        if waiting.is_some_and(|(newer, _)| *newer > version) {
+            return;
+        }
+        inner.waiting.insert(group, (version, telling));
+        drop(inner);
         self.put.notify_one();
     }
 
@@ -54,7 +63,7 @@ impl<T> Outbox<T> {
             self.emptied.notify_waiters();
             return self.put.notified().await;
         }
-        let told = stream::iter(waiting).map(|(group, telling)| tell(group, telling));
+        let told = stream::iter(waiting).map(|(group, (_, telling))| tell(group, telling));
         told.buffer_unordered(AT_ONCE).collect::<()>().await;
     }
 
@@ -94,8 +103,9 @@ mod tests {
             Arc::new(Outbox::default()),
             Arc::new(Mutex::new(Vec::new())),
         );
-        for (name, number) in [("a", 1), ("b", 2), ("a", 3)] {
-            outbox.put(group(name), number);
+        // The last of them is found out first, and comes late.
+        for (name, number, version) in [("a", 1, 5), ("b", 2, 5), ("a", 3, 6), ("a", 9, 4)] {
+            outbox.put(group(name), Timestamp::from_ms(version), number);
         }
         let (telling, list) = (Arc::clone(&outbox), Arc::clone(&told));
         let teller = tokio::spawn(async move {
@@ -114,7 +124,7 @@ mod tests {
         let mut all = std::mem::take(&mut *told.lock().unwrap());
         all.sort();
         assert_eq!(all, [(group("a"), 3), (group("b"), 2)]);
-        outbox.put(group("a"), 4);
+        outbox.put(group("a"), Timestamp::from_ms(1), 4);
         outbox.emptied().await;
         assert_eq!(*told.lock().unwrap(), [(group("a"), 4)]);
         outbox.emptied().await;

@@ -201,6 +201,7 @@ impl Engine {
             self.store().release(begun.lock).await;
             return match created {
                 Ok(_) => Ok(Attempt::Done(Before::Nothing, prepared.record)),
+                Err(CreateError::AlreadyExists) if force => Ok(Attempt::Overtaken),
                 Err(CreateError::AlreadyExists) => Err(RestoreError::Exists {
                     group: record.id.clone(),
                 }),
@@ -251,7 +252,8 @@ impl Engine {
         let epochs = records().chain(seen.as_deref()).map(|it| it.group_epoch);
         let known = epochs.max().unwrap_or_default().get();
         // The leap is made by the doubt below.
-        let below = epochs::above(known, clock.now).saturating_sub(EPOCH_LEAP);
+        let latest = self.0.watchtower.latest().max(clock.now);
+        let below = epochs::above(known, latest).saturating_sub(EPOCH_LEAP);
         let doubted = records().filter_map(|it| it.lineage.doubted_at).max();
         let clock = Clock {
             doubted_at: Some(clock.now.or_after(doubted)),

@@ -33,8 +33,21 @@ pub(super) struct Strays {
     unrecorded: Mutex<Counted>,
 }
 
+/// What is said of heartbeats, and how often it was not since it was last.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    /// Of a group.
+    Same(u64),
+    /// Of one of those for which there is no room.
+    Others(u64),
+}
+
+/// What is to be done about groups that are not recorded.
+const ADVICE: &str = "restore it if it was lost (docs/operations.md#metadata-lost-or-rolled-back), or stop its members";
+
 struct Counted {
     said: Said<GroupId>,
+    said_of_others: Said<()>,
     heard: BTreeMap<GroupId, Rate>,
     /// Of groups for which there was no room.
     others: Rate,
@@ -65,6 +78,7 @@ impl Default for Strays {
             fenced: Mutex::new(Said::of(MEMBERS)),
             unrecorded: Mutex::new(Counted {
                 said: Said::of(GROUPS),
+                said_of_others: Said::of(1),
                 heard: BTreeMap::new(),
                 others: Rate::default(),
             }),
@@ -78,18 +92,28 @@ impl Strays {
         let (mut counted, now) = (lock(&self.unrecorded), Instant::now());
         counted.forget(now);
         let mut heartbeats = counted.others.sum(now);
-        let mut groups = Vec::new();
+        let mut groups: Vec<GroupId> = Vec::new();
         for (group, rate) in &mut counted.heard {
             if !is_recorded(group) {
                 heartbeats += rate.sum(now);
                 groups.push(group.clone());
             }
         }
-        (heartbeats > 0).then_some(Unrecorded { heartbeats, groups })
+        // Of the others nobody knows whether they are recorded by now.
+        (!groups.is_empty()).then_some(Unrecorded { heartbeats, groups })
     }
 }
 
 impl Counted {
+    /// Counts a heartbeat, and gives what is to be said of it.
+    fn note(&mut self, group: &GroupId, now: Instant) -> Option<Line> {
+        self.count(group, now);
+        if self.said.has_room_for(group, now) {
+            return self.said.say(group.clone(), now).map(Line::Same);
+        }
+        self.said_of_others.say((), now).map(Line::Others)
+    }
+
     fn count(&mut self, group: &GroupId, now: Instant) {
         self.forget(now);
         if self.heard.len() < GROUPS || self.heard.contains_key(group) {
@@ -130,14 +154,19 @@ impl<K: Ord> Said<K> {
             *said = now;
             return Some(std::mem::take(unsaid));
         }
-        if self.lines.len() >= self.most {
-            self.lines.retain(|_, (said, _)| now - *said < WHILE);
-        }
-        if self.lines.len() >= self.most {
+        if !self.has_room_for(&key, now) {
             return None;
         }
         self.lines.insert(key, (now, 0));
         Some(0)
+    }
+
+    /// Whether something is remembered, or can be.
+    fn has_room_for(&mut self, key: &K, now: Instant) -> bool {
+        if self.lines.len() >= self.most && !self.lines.contains_key(key) {
+            self.lines.retain(|_, (said, _)| now - *said < WHILE);
+        }
+        self.lines.len() < self.most || self.lines.contains_key(key)
     }
 }
 
@@ -182,7 +211,9 @@ impl Engine {
             return;
         };
         let key = (group.clone(), member.clone());
-        if let Some(unsaid) = lock(&self.0.strays.fenced).say(key, Instant::now()) {
+        // Nobody waits for the log under the lock.
+        let said = lock(&self.0.strays.fenced).say(key, Instant::now());
+        if let Some(unsaid) = said {
             let named = |id: Option<&InstanceId>| id.map_or("-", InstanceId::as_str).to_owned();
             tracing::warn!(stream = %group.stream, group = %group.group, %member, instance = named(sender), holder = named(holder), cause, unsaid, advice, "member fenced");
         }
@@ -190,11 +221,16 @@ impl Engine {
 
     /// A heartbeat named a group that is not recorded.
     pub(crate) fn note_unrecorded(&self, group: &GroupId, member: &MemberId) {
-        let now = Instant::now();
-        let mut counted = lock(&self.0.strays.unrecorded);
-        counted.count(group, now);
-        if let Some(unsaid) = counted.said.say(group.clone(), now) {
-            tracing::warn!(stream = %group.stream, group = %group.group, %member, unsaid, advice = "restore it if it was lost (docs/operations.md#metadata-lost-or-rolled-back), create it, or stop its members", "members heartbeat into a group that is not recorded");
+        // Nobody waits for the log under the lock.
+        let said = lock(&self.0.strays.unrecorded).note(group, Instant::now());
+        match said {
+            Some(Line::Same(unsaid)) => {
+                tracing::warn!(stream = %group.stream, group = %group.group, %member, unsaid, advice = ADVICE, "members heartbeat into a group that is not recorded");
+            }
+            Some(Line::Others(unsaid)) => {
+                tracing::warn!(stream = %group.stream, group = %group.group, %member, unsaid, advice = ADVICE, "members heartbeat into more groups that are not recorded, of which this is one");
+            }
+            None => {}
         }
     }
 
@@ -257,6 +293,29 @@ mod tests {
         assert_eq!(made, None, "it was made meanwhile");
         tokio::time::advance(WHILE / 2).await;
         assert_eq!(strays.unrecorded(nobody), None);
+        for number in 0..100 {
+            lock(&strays.unrecorded).count(&group(number), Instant::now());
+        }
+        let made = strays.unrecorded(|_| true);
+        assert_eq!(made, None, "all that are known by name were");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn names_that_somebody_invents_leave_no_group_unsaid() {
+        let strays = Strays::default();
+        let note = |number| lock(&strays.unrecorded).note(&group(number), Instant::now());
+        for number in 0..GROUPS {
+            assert_eq!(note(number), Some(Line::Same(0)));
+        }
+        assert_eq!(
+            note(99),
+            Some(Line::Others(0)),
+            "there is no room, and a line for all"
+        );
+        assert_eq!(note(98), None);
+        assert_eq!(note(0), None);
+        tokio::time::advance(WHILE).await;
+        assert_eq!(note(99), Some(Line::Same(0)), "the others made room");
     }
 
     #[test]

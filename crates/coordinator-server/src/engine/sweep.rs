@@ -89,6 +89,11 @@ impl Sweep {
                 None => break,
             }
         }
+        for group in seen.keys() {
+            self.pace.tick().await;
+            // Another coordinator deleted it, or the list has lost it.
+            self.engine.relist(group).await?;
+        }
         self.visit_unlisted(seen).await;
         Ok(true)
     }

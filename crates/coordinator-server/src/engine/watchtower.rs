@@ -1,5 +1,6 @@
 //! Whether coordinators have been watching without a gap (rule M6), and whether the store kept what they wrote (rule C8). Judges no lease itself.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,9 @@ pub(super) struct Watchtower {
     tick: Duration,
     gap: Millis,
     last: Mutex<Option<Last>>,
+    /// The last moment that was given as a version, and the latest that the store told, in milliseconds.
+    given: AtomicU64,
+    latest: AtomicU64,
 }
 
 /// What was last heard, and when it was asked for; not trusted any more after the store could not be reached.
@@ -33,6 +37,8 @@ impl Watchtower {
             tick: Duration::from_millis(tick),
             gap: Millis::new(gap),
             last: Mutex::new(None),
+            given: AtomicU64::new(0),
+            latest: AtomicU64::new(0),
         }
     }
 
@@ -48,6 +54,8 @@ impl Watchtower {
         let mark = self.last().map(|last| last.coordination.now);
         let coordination = self.store.watch_over(self.gap, mark).await?;
         self.note_doubt(coordination);
+        self.latest
+            .fetch_max(coordination.now.as_ms(), Ordering::Relaxed);
         let mut last = self.lock();
         // Of two questions under way, the one asked later has the newer answer.
         if last.is_none_or(|last| last.asked <= asked) {
@@ -127,6 +135,22 @@ impl Watchtower {
             let elapsed = u64::try_from(last.asked.elapsed().as_millis()).unwrap_or(u64::MAX);
             last.coordination.now.plus(Millis::new(elapsed))
         })
+    }
+
+    /// A moment by the store's clock, later than every one that was given before: a version of what this coordinator finds out now. It may be ahead of the
+    /// store by as long as an answer takes.
+    pub(super) fn next_moment(&self) -> Timestamp {
+        let now = self.estimated_now().unwrap_or_default().as_ms();
+        let later = |given: u64| Some(now.max(given + 1));
+        let order = Ordering::Relaxed;
+        let given = self.given.fetch_update(order, order, later);
+        let given = given.unwrap_or_else(|given| given);
+        Timestamp::from_ms(now.max(given + 1))
+    }
+
+    /// The latest moment that the store ever told this coordinator, whether or not its clock went back since.
+    pub(super) fn latest(&self) -> Timestamp {
+        Timestamp::from_ms(self.latest.load(Ordering::Relaxed))
     }
 
     fn last(&self) -> Option<Last> {

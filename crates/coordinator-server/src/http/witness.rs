@@ -9,6 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
+use futures_util::stream;
 use http_body_util::BodyExt as _;
 
 /// A request and its answer.
@@ -56,8 +57,14 @@ pub(super) async fn show(witness: Witness, request: Request, next: Next) -> Resp
             .collect()
             .await
             .map(http_body_util::Collected::to_bytes);
-        let whole = whole.unwrap_or_default();
-        (Some(whole.clone()), Body::from(whole))
+        match whole {
+            Ok(whole) => (Some(whole.clone()), Body::from(whole)),
+            // What broke off is broken for whoever asked, too, and no answer to be judged.
+            Err(error) => {
+                let broken = stream::once(async { Err::<Bytes, _>(error) });
+                return Response::from_parts(parts, Body::from_stream(broken));
+            }
+        }
     };
     (witness.0)(&Exchange {
         method,

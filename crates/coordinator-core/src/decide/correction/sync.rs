@@ -5,7 +5,7 @@ use super::doubt;
 use crate::draft::Draft;
 use crate::holding::Phase;
 use crate::input::Heartbeat;
-use crate::lineage::{Correction, PLAUSIBLE_EPOCHS};
+use crate::lineage::{Correction, is_plausible};
 use crate::member::MemberRecord;
 use crate::step::{HeartbeatReply, HeartbeatStatus};
 use crate::write::{FenceCause, Write};
@@ -21,12 +21,8 @@ pub(in crate::decide) fn judge(
     epoch: u64,
 ) -> Option<HeartbeatReply> {
     let is_below = !draft.group().accepts_epoch(member, epoch) && epoch < member.epoch.get();
-    let most = draft
-        .group()
-        .known_epoch()
-        .get()
-        .saturating_add(PLAUSIBLE_EPOCHS);
-    if is_below || epoch > most {
+    let known = draft.group().known_epoch();
+    if is_below || !is_plausible(epoch, known, draft.clock().now) {
         return None;
     }
     let lineage = &draft.group().record.lineage;

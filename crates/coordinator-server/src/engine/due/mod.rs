@@ -84,7 +84,7 @@ impl DueWork {
     pub(super) fn note(&self, group: &GroupId, due: Option<Timestamp>, seen_at: Timestamp) {
         let telling = self.times.note(group, due, seen_at);
         if let (Some(telling), Some(shared)) = (telling, &self.shared) {
-            shared.outbox.put(group.clone(), telling);
+            shared.outbox.put(group.clone(), telling.version(), telling);
         }
     }
 
@@ -107,7 +107,10 @@ impl DueWork {
         let Some(shared) = &self.shared else { return };
         for found in shared.due(now).await {
             match self.times.compare(&found, now) {
-                Some(telling) => shared.outbox.put(found.group, telling),
+                Some(telling) => {
+                    let version = telling.version();
+                    shared.outbox.put(found.group, version, telling);
+                }
                 None => self.visits.want(found.group),
             }
         }

@@ -35,6 +35,16 @@ pub(in crate::engine) enum Telling {
     Nothing(Timestamp),
 }
 
+impl Telling {
+    /// When it was found out.
+    pub(super) const fn version(&self) -> Timestamp {
+        match self {
+            Self::Due(due) => due.seen_at,
+            Self::Nothing(seen_at) => *seen_at,
+        }
+    }
+}
+
 impl DueTimes {
     /// A group was looked at: notes when it wants its next tick; `None` if it waits for nothing. Says what the index is to be told of it: a later time only
     /// once the one that it has is over, so that renewals of leases cost nothing.

@@ -127,14 +127,15 @@ impl Listing {
     pub(super) fn changed(&self, record: Arc<GroupRecord>, revision: StoreRevision, at: Timestamp) {
         if self.has_index {
             let id = record.id.clone();
-            self.outbox.put(id, Telling::Changed(record, revision, at));
+            self.outbox
+                .put(id, at, Telling::Changed(record, revision, at));
         }
     }
 
     /// A group is gone. The index is told behind the answer.
     fn removed(&self, group: &GroupId, at: Timestamp) {
         if self.has_index {
-            self.outbox.put(group.clone(), Telling::Gone(at));
+            self.outbox.put(group.clone(), at, Telling::Gone(at));
         }
     }
 
@@ -208,10 +209,12 @@ impl Engine {
         if !self.0.listing.has_index {
             return Ok(());
         }
+        // From before it is read: what is committed meanwhile is newer.
+        let at = self.0.watchtower.next_moment();
         match self.store().load(group, None).await {
-            Ok(Some(Snapshot {
-                record, stamp, now, ..
-            })) => self.0.listing.changed(record, stamp.revision, now),
+            Ok(Some(Snapshot { record, stamp, .. })) => {
+                self.0.listing.changed(record, stamp.revision, at);
+            }
             Ok(None) => self.unlist(group),
             Err(error @ StoreError::Corrupt { .. }) => {
                 tracing::error!(%group, %error, "the group is left out of the listing");
@@ -224,7 +227,8 @@ impl Engine {
 
     /// A group is gone, and is to be listed no longer.
     pub(super) fn unlist(&self, group: &GroupId) {
-        let now = self.0.watchtower.estimated_now();
-        self.0.listing.removed(group, now.unwrap_or_default());
+        self.0
+            .listing
+            .removed(group, self.0.watchtower.next_moment());
     }
 }

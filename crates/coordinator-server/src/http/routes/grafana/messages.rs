@@ -82,7 +82,10 @@ async fn places(
     while let Some(groups) = walk.next().await? {
         for listed in groups {
             let room = SHARDS + 1 - places.len();
-            if room == 0 || !known.insert(listed.id.stream.clone()) {
+            if room == 0 {
+                return Ok((places, age));
+            }
+            if !known.insert(listed.id.stream.clone()) {
                 continue;
             }
             let look = app.engine().shared_group(&listed.id).await;

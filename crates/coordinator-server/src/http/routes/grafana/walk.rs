@@ -202,12 +202,14 @@ where
     let (mut age, mut last) = (Duration::ZERO, None);
     let mut are_few = query.cursor.as_ref().map(|cursor| cursor.are_few);
     while let Some(groups) = walk.next().await? {
-        let few = *are_few.get_or_insert(walk.is_over() && groups.len() <= super::FRESH);
+        // What a cursor says is anybody's word.
+        let can_be_few = walk.is_over() && groups.len() <= super::FRESH;
+        let few = *are_few.get_or_insert(can_be_few) && can_be_few;
         let looks = groups.into_iter().map(|group| {
             let name = app.engine().listing_name(&group.id);
             let cursor = query.cursor.as_ref();
             let told = cursor.map_or(0, |cursor| cursor.told_of(&name));
-            let more = of(group, told + query.limit + 1, few);
+            let more = of(group, told.saturating_add(query.limit + 1), few);
             async move { (name, told, more.await) }
         });
         let mut looks = pin!(stream::iter(looks).buffered(AT_ONCE));
