@@ -182,7 +182,7 @@ async fn a_good_file_is_not_replaced_by_one_that_lacks_a_group() {
     assert_eq!(saved.code, 1, "{saved:?}");
     assert!(
         saved.err.contains("FOLDER/metadata: it is as it was, since 1 record can't be read: ")
-            && saved.err.contains("\n  the others are in FOLDER/metadata.partial; put each right (coordctl snapshot restore FOLDER/metadata --only orders/billing --force), "),
+            && saved.err.contains("\n  what there is, is in FOLDER/metadata.partial; put each record right (coordctl snapshot restore FOLDER/metadata --only orders/billing --force), "),
         "{saved:?}"
     );
     assert_eq!(std::fs::read(&file).unwrap(), good);
@@ -214,10 +214,72 @@ async fn a_good_file_is_not_replaced_by_one_without_a_group() {
     let said = ctl.run(&save).await.failed(1);
     assert_eq!(
         said,
-        "coordctl: FOLDER/metadata: it was not replaced: there is no group any more, and it has 2 groups\n  if they were lost, put them back: coordctl snapshot restore FOLDER/metadata (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted, name another file\n"
+        "coordctl: FOLDER/metadata: it was not replaced: there is no group any more, and it has 2 groups\n  if they were lost, put them back: coordctl snapshot restore FOLDER/metadata (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted: coordctl snapshot save FOLDER/metadata --replace\n"
     );
     assert_eq!(std::fs::read(&file).unwrap(), good);
     ctl.run(&format!("{save}-empty")).await.printed();
+    let replaced = ctl.run(&format!("{save} --replace")).await.printed();
+    assert_eq!(replaced, "FOLDER/metadata: 0 groups saved\n");
+}
+
+/// One group may have been lost among many; or it was deleted on purpose, which only people know.
+#[tokio::test]
+async fn a_good_file_is_not_replaced_by_one_without_a_group_that_it_has() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    two_groups(&ctl).await;
+    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let save = format!("snapshot save {file}");
+    ctl.run(&save).await.printed();
+    let good = std::fs::read(&file).unwrap();
+    ctl.run("group delete orders billing --execute --reason done")
+        .await
+        .printed();
+    ctl.run("group create orders others").await.printed();
+    let saved = ctl.run(&save).await;
+    assert_eq!(saved.code, 1, "{saved:?}");
+    assert_eq!(saved.out, "FOLDER/metadata.partial: 2 groups saved\n");
+    assert_eq!(
+        saved.err,
+        "coordctl: FOLDER/metadata: it is as it was, since a group of it is not there any more: orders/billing\n  what there is, is in FOLDER/metadata.partial; a group that was lost is put back by coordctl snapshot restore FOLDER/metadata --only orders/billing --force; where all were deleted on purpose: coordctl snapshot save FOLDER/metadata --replace (docs/operations.md#backup-and-restore)\n"
+    );
+    assert_eq!(std::fs::read(&file).unwrap(), good);
+    // A record that can't be read is no group that is gone, and no flag makes up for it.
+    spoil(&redis, "others").await;
+    let saved = ctl.run(&save).await;
+    assert!(
+        saved
+            .err
+            .contains("; and a group of it is not there any more: orders/billing\n"),
+        "{saved:?}"
+    );
+    let saved = ctl.run(&format!("{save} --replace")).await;
+    assert_eq!((saved.code, std::fs::read(&file).unwrap()), (1, good));
+    assert!(!saved.err.contains("any more"), "{saved:?}");
+    ctl.run("group delete orders others --execute --reason broken --force")
+        .await;
+    let restore = format!("snapshot restore {file} --only orders/billing --force --execute");
+    ctl.run(&restore).await.printed();
+}
+
+/// What is written beside a good file is nobody else's, either.
+#[tokio::test]
+async fn what_is_no_snapshot_is_not_replaced_by_a_part_of_one() {
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    two_groups(&ctl).await;
+    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    std::fs::write(format!("{file}.partial"), "mine\n").unwrap();
+    spoil(&redis, "billing").await;
+    let said = ctl.run(&format!("snapshot save {file}")).await.failed(1);
+    assert_eq!(
+        said,
+        "coordctl: FOLDER/metadata.partial: it is there, and no snapshot: it is not replaced\n  name another file, or remove that one first\n"
+    );
+    let kept = std::fs::read_to_string(format!("{file}.partial")).unwrap();
+    assert_eq!(kept, "mine\n");
 }
 
 #[tokio::test]
