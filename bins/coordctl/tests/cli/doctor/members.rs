@@ -103,9 +103,10 @@ async fn members_of_groups_that_are_lost_are_found() {
     // The place is the coordinator that counted. Anybody may have sent them, so that it is no error.
     assert_eq!((found.code, place), (0, "URL"));
     assert!(
-        what.contains(", of members whose group is not recorded: they read nothing"),
+        what.starts_with("members heartbeat into groups that are not recorded (orders/orders; "),
         "{what}"
     );
+    assert!(!found.kinds().contains("STORE_DEGRADED"));
     drop(member);
     // Also when nobody asks any more, it is told that there is nothing.
     let found = Found::by(&scene.ctl, "--count-for 1ms").await;
