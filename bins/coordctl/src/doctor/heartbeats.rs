@@ -77,9 +77,9 @@ impl First {
         if self.counts.is_nothing() {
             return;
         }
-        let left = span.unwrap_or(TWO_TRIES).saturating_sub(self.at.elapsed());
-        waits(left);
-        sleep(left).await;
+        let span = span.unwrap_or(TWO_TRIES);
+        waits(span);
+        sleep(span.saturating_sub(self.at.elapsed())).await;
         let took = format!("{} s", self.at.elapsed().as_secs().max(1));
         let second = Self::look(coordinators, diagnosis).await;
         for (of, count) in self.counts.fenced_since(&second.counts) {

@@ -113,7 +113,7 @@ impl DeletePlan {
                 .collect(),
             force,
             notes,
-            command: command + force_word + " --execute --reason TEXT",
+            command: command + force_word,
         })
     }
 
@@ -137,8 +137,8 @@ impl DeletePlan {
         )
     }
 
-    /// The plan for people.
-    pub(crate) fn text(&self, look: &Look) -> String {
+    /// The plan for people. `again` is what is said beside, to have it done.
+    pub(crate) fn text(&self, look: &Look, again: &str) -> String {
         let count = self.consumer_groups.len();
         let mut text = format!(
             "{}: {} now, {} after\n\n",
@@ -167,7 +167,8 @@ impl DeletePlan {
         text.push_str("\n\n");
         text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
-        text.push_str(&nothing_changed(&self.command, &self.obstacles));
+        let command = format!("{} {again}", self.command);
+        text.push_str(&nothing_changed(&command, &self.obstacles));
         text
     }
 }

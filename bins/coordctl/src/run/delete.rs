@@ -38,7 +38,8 @@ pub(super) async fn group(session: &Session, args: DeleteGroupArgs) -> Result<()
     if !args.change.execute {
         let (stream, only) = (&args.stream, Some(args.group.as_str()));
         let plan = DeletePlan::make(session, stream, only, args.force).await?;
-        return session.answer(&plan, DeletePlan::text);
+        let again = args.change.again();
+        return session.answer(&plan, |plan, look| plan.text(look, &again));
     }
     let request = request(&args.change, args.force);
     let client = &session.client;
@@ -70,7 +71,8 @@ async fn has_streams(session: &Session, stream: &str, group: &str) -> bool {
 pub(super) async fn stream(session: &Session, args: DeleteStreamArgs) -> Result<(), Failure> {
     let plan = DeletePlan::make(session, &args.stream, None, args.force).await?;
     if !args.change.execute {
-        return session.answer(&plan, DeletePlan::text);
+        let again = args.change.again();
+        return session.answer(&plan, |plan, look| plan.text(look, &again));
     }
     let request = request(&args.change, args.force);
     let mut outcome = Deleted {

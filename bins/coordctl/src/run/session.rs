@@ -11,7 +11,7 @@ use crate::cli::{Asker, Change};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::show::Look;
-use crate::show::text::printable;
+use crate::show::text::{printable, word};
 
 /// By how much a list from an index may be late.
 const LATE: Duration = Duration::from_secs(1);
@@ -61,11 +61,12 @@ impl Session {
 }
 
 impl Asker {
-    /// Who asks, where that was said, and not by the environment, which says it again the next time.
-    pub(crate) fn said(&self) -> Option<&str> {
-        let said = self.requested_by.as_deref()?;
-        let everywhere = std::env::var("COORDCTL_REQUESTED_BY");
-        (everywhere.ok().as_deref() != Some(said)).then_some(said)
+    /// Who asks, as it is said again: nothing where it was not said, or by the environment, which says so the next time, too.
+    pub(crate) fn again(&self) -> String {
+        let everywhere = std::env::var("COORDCTL_REQUESTED_BY").ok();
+        let said = self.requested_by.as_deref();
+        let said = said.filter(|said| everywhere.as_deref() != Some(said));
+        said.map_or_else(String::new, |who| format!(" --requested-by {}", word(who)))
     }
 
     /// Who asks: as was said, else the user of this machine.
@@ -90,6 +91,13 @@ fn of_the_process() -> String {
 }
 
 impl Change {
+    /// What is said, beside what to do, to have it done.
+    pub(crate) fn again(&self) -> String {
+        let reason = self.reason.as_deref().map(word);
+        let reason = reason.as_deref().unwrap_or("TEXT");
+        format!("--execute --reason {reason}{}", self.asker.again())
+    }
+
     /// Why, where the change is really to be made: the command line demands a reason with `--execute`.
     pub(crate) fn reason(&self) -> String {
         self.reason.clone().unwrap_or_default()

@@ -154,13 +154,10 @@ fn command(args: &RestoreArgs) -> String {
         command.push_str(" --force");
     }
     command.push_str(" --execute");
-    if let Some(who) = args.asker.said() {
-        command.push_str(&format!(" --requested-by {}", word(who)));
-    }
     if let Some(reason) = &args.reason {
         command.push_str(&format!(" --reason {}", word(reason)));
     }
-    command
+    command + &args.asker.again()
 }
 
 impl PlannedGroup {
