@@ -204,7 +204,7 @@ mod tests {
             found_of(&health)
         };
         let unknown = (Kind::MembersUnknown, members.clone());
-        assert_eq!(degraded(&members), [unknown.clone()]);
+        assert_eq!(degraded(&members), std::slice::from_ref(&unknown));
         let store = (Kind::StoreDegraded, full.to_owned());
         assert_eq!(degraded(&format!("{full}; {members}")), [store, unknown]);
     }

@@ -77,3 +77,24 @@ async fn numbers_that_never_get_newer_are_asked_for_three_times() {
     // Not all at once, either.
     assert!(begun.elapsed() >= std::time::Duration::from_millis(200));
 }
+
+/// What was made a moment ago can be deleted, though the list does not have it yet.
+#[tokio::test]
+async fn a_group_that_is_not_in_the_list_yet_is_looked_up() {
+    let other = fixture("group.minimal").replace(
+        r#""consumerGroup": "orders""#,
+        r#""consumerGroup": "other""#,
+    );
+    let group = fixture("group.minimal");
+    let fake = Fake::in_turn([list(&[other], "INDEX"), group]).await;
+    // What follows can't be read here; but the group is there.
+    let done = Ctl::at(&fake.url).run("group delete orders orders").await;
+    assert!(!done.err.contains("has no group"), "{done:?}");
+    let asked = fake.asked();
+    assert_eq!(asked[0], LISTED);
+    assert!(
+        asked[1].contains("/orders/") && asked[1].ends_with("/orders"),
+        "{asked:?}"
+    );
+    assert!(asked.len() > 2, "{asked:?}");
+}
