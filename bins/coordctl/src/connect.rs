@@ -105,6 +105,15 @@ impl<'a> Settings<'a> {
         )
     }
 
+    /// Where the addresses are from, as it is called.
+    fn origin(&self) -> String {
+        match (&self.context, self.connection.server.is_empty()) {
+            (_, false) if self.said.server => "--server".to_owned(),
+            (Some((name, _)), true) => format!("the context {name}"),
+            _ => "COORDCTL_SERVER".to_owned(),
+        }
+    }
+
     /// The authorities to trust: as they were said, else those of the context, which are for its coordinators, whoever one is there.
     pub(crate) fn ca_cert(&self) -> Option<PathBuf> {
         let of_context = || {
@@ -175,7 +184,7 @@ impl<'a> Settings<'a> {
     }
 
     fn builder_for(&self, servers: Vec<String>) -> Result<ClientBuilder, Failure> {
-        check_schemes(&servers)?;
+        check_schemes(&servers, &self.origin())?;
         let limit = self.connection.timeout.0;
         let mut builder = CoordinatorClient::builder(servers).request_timeout(limit);
         if let Some(path) = self.ca_cert() {
@@ -247,7 +256,7 @@ impl<'a> Settings<'a> {
 }
 
 /// An address without a scheme is told with one. What may hold a password is not repeated.
-fn check_schemes(servers: &[String]) -> Result<(), Failure> {
+fn check_schemes(servers: &[String], origin: &str) -> Result<(), Failure> {
     let Some(url) = servers.iter().find(|url| !url.contains("://")) else {
         return Ok(());
     };
@@ -257,7 +266,7 @@ fn check_schemes(servers: &[String]) -> Result<(), Failure> {
         format!("is it http://{url}, or https://{url}?")
     };
     Err(Failure::usage(
-        "--server: an address begins with http:// or https://",
+        format!("{origin}: an address begins with http:// or https://"),
         advice,
     ))
 }

@@ -1,16 +1,19 @@
 //! Replaces files as a whole. What stands in them is not known here.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// How many links are followed, as the system does.
+const LINKS: usize = 40;
 
 /// Replaces the file by one that only its owner can read. Whoever reads meanwhile sees the old one or the new one. A link is followed, so that it stays one.
 ///
 /// # Errors
 /// What the system said; never with the name of the temporary file, which nobody named.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = followed(path)?;
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -18,12 +21,26 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".coordctl")
         .permissions(Permissions::from_mode(0o600))
-        .tempfile_in(folder)
+        .tempfile_in(&folder)
         .map_err(plain)?;
     file.write_all(content).map_err(plain)?;
     file.as_file().sync_all()?;
     file.persist(&path).map_err(|error| plain(error.error))?;
-    Ok(())
+    // The new name is kept only once the folder is.
+    File::open(folder)?.sync_all()
+}
+
+/// Where links lead, be there a file or not.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            // A relative one begins in the folder that it is in.
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links, one after the other"))
 }
 
 /// An error without the path that the library of temporary files adds.
@@ -85,6 +102,30 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         replace(&link, b"new").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_link_to_what_is_not_there_yet_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        fs::create_dir(place("kept")).unwrap();
+        std::os::unix::fs::symlink("kept/second", place("first")).unwrap();
+        std::os::unix::fs::symlink("file", place("kept/second")).unwrap();
+        replace(&place("first"), b"new").unwrap();
+        assert_eq!(fs::read_to_string(place("kept/file")).unwrap(), "new");
+        for link in ["first", "kept/second"] {
+            assert!(fs::symlink_metadata(place(link)).unwrap().is_symlink());
+        }
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_not_followed_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("link", &link).unwrap();
+        let error = replace(&link, b"new").unwrap_err();
+        assert!(error.to_string().contains("too many links"), "{error}");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 }

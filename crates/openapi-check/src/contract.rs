@@ -89,10 +89,11 @@ impl Contract {
             answer.method.as_str().to_lowercase()
         };
         let Some((path, item)) = self.path_item(&answer.path) else {
-            return self.no_operation(answer, "NOT_FOUND");
+            return self.no_operation(answer, StatusCode::NOT_FOUND, "NOT_FOUND");
         };
         let Some(operation) = item.get(&method) else {
-            return self.no_operation(answer, "METHOD_NOT_ALLOWED");
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            return self.no_operation(answer, status, "METHOD_NOT_ALLOWED");
         };
         let status = answer.status.as_str();
         let responses = &operation["responses"];
@@ -181,7 +182,12 @@ impl Contract {
     }
 
     /// Where there is no operation, that is what is said.
-    fn no_operation(&self, answer: &Answer, code: &str) -> Result<(), String> {
+    fn no_operation(&self, answer: &Answer, status: StatusCode, code: &str) -> Result<(), String> {
+        if answer.status != status {
+            return Err(format!(
+                "nothing like it is described, {status} is expected"
+            ));
+        }
         let value = match &answer.body {
             Some(body) if answer.method != Method::HEAD => parsed(body)?,
             _ => return Ok(()),

@@ -97,3 +97,44 @@ fn whatever_differs_from_the_document_is_noticed() {
         assert!(found(status, headers, &body).is_err(), "{what}");
     }
 }
+
+/// What is found wrong with an answer to a request that nothing is described for.
+fn found_of_nothing(method: Method, path: &str, status: u16, code: Option<&str>) -> Option<String> {
+    let body = code.map(|code| {
+        let status = if status == 404 {
+            "NOT_FOUND"
+        } else {
+            "INVALID_REQUEST"
+        };
+        json!({ "status": status, "errorCode": code, "message": "no" }).to_string()
+    });
+    let answer = Answer {
+        method,
+        path: path.to_owned(),
+        status: StatusCode::from_u16(status).unwrap(),
+        headers: [(JSON.0.to_owned(), JSON.1.to_owned())].into(),
+        body: body.map(Into::into),
+    };
+    Contract::new(DOCUMENT).check(&answer).err()
+}
+
+/// The code alone does not make it the right answer; and where there is no body, the status is all there is.
+#[test]
+fn what_is_not_described_is_answered_with_its_status_and_its_code() {
+    let group = "/coord/v1/streams/orders/groups/billing";
+    for (method, path, right, code) in [
+        (Method::GET, "/coord/v1/nothing", 404, "NOT_FOUND"),
+        (Method::PATCH, group, 405, "METHOD_NOT_ALLOWED"),
+    ] {
+        let found = |status, code| found_of_nothing(method.clone(), path, status, code);
+        assert_eq!(found(right, Some(code)), None);
+        assert_eq!(found(right, None), None);
+        for wrong in [200, 400, if right == 404 { 405 } else { 404 }] {
+            for code in [Some(code), None] {
+                let told = found(wrong, code).unwrap();
+                assert!(told.contains(&format!("{right} ")), "{told}");
+            }
+        }
+        assert!(found(right, Some("GROUP_NOT_FOUND")).is_some());
+    }
+}

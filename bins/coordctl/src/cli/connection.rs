@@ -75,9 +75,10 @@ pub(crate) struct Connection {
     pub(crate) timeout: HumanDuration,
 }
 
-/// Which ways of being somebody stood on the command line itself: they win over the environment.
+/// What stood on the command line itself, and not in the environment. Of ways of being somebody, these win.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SaidOnCommandLine {
+    pub(crate) server: bool,
     pub(crate) user: bool,
     pub(crate) token: bool,
 }
@@ -86,6 +87,7 @@ impl SaidOnCommandLine {
     pub(crate) fn read(matches: &ArgMatches) -> Self {
         let said = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
         Self {
+            server: said("server"),
             user: said("user"),
             token: said("token"),
         }

@@ -10,7 +10,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long, default_value = "2min", value_name = "DURATION")]
     pub(crate) stuck_after: HumanDuration,
 
-    /// For how long refused heartbeats are counted, where a coordinator has refused any since it began; two heartbeats of a member should fit in
-    #[arg(long, default_value = "7s", value_name = "DURATION")]
-    pub(crate) count_for: HumanDuration,
+    /// For how long refused heartbeats are counted, where a coordinator has refused any since it began; a member that is out of its group tries again up to 30 s later [default: 35s]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) count_for: Option<HumanDuration>,
 }

@@ -27,7 +27,7 @@ pub(crate) use look::{AuditArgs, GroupArgs, MessagesArgs};
 pub(crate) use migration::{MigrationCommand, RollbackArgs, ShowMigrationArgs};
 pub(crate) use mutation::{Asker, Change, Waiting};
 pub(crate) use output::Format;
-pub(crate) use snapshot::{FileArgs, RestoreArgs, SnapshotCommand};
+pub(crate) use snapshot::{FileArgs, RestoreArgs, SaveArgs, SnapshotCommand};
 pub(crate) use stream::{CreateStreamArgs, DeleteStreamArgs, ScaleArgs, StreamCommand};
 pub(crate) use watch::WatchArgs;
 

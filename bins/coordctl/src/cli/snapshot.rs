@@ -12,9 +12,9 @@ pub(crate) enum SnapshotCommand {
     /// Save the metadata of all groups to a file; needs the role ADMIN
     ///
     /// The file has the records of groups: streams, shard counts, versions, members, changes of the shard count. It has no leases, no secrets and nothing of what is
-    /// in the shard streams. A file that is there is replaced only by one that lacks nothing: where the record of a group can't be read, or where there is no group any more, it
-    /// stays as it is, and the command ends with 1. What could be read is then in FILE.partial.
-    Save(FileArgs),
+    /// in the shard streams. A file that is there is replaced only by one that lacks nothing: where the record of a group can't be read, or where a group of the file is not there
+    /// any more, it stays as it is, and the command ends with 1. What there is, is then in FILE.partial; where there is no group at all, nothing is written.
+    Save(SaveArgs),
     /// Check a file and show what is in it; asks nobody
     Inspect(FileArgs),
     /// Put the metadata of a file back; shows the plan unless told --execute; needs the role ADMIN
@@ -29,6 +29,16 @@ pub(crate) struct FileArgs {
     /// The file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SaveArgs {
+    #[command(flatten)]
+    pub(crate) of: FileArgs,
+
+    /// Replace the file also where groups of it are not there any more: they were deleted on purpose
+    #[arg(long)]
+    pub(crate) replace: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,9 @@ use crate::show::time::Moment;
 /// By how much clocks may differ before somebody should know.
 const SKEW: Duration = Duration::from_secs(5);
 
+/// How the last of the reasons begins that health has for `DEGRADED`, where it is no fault of the store.
+const UNRECORDED: &str = "members heartbeat into groups that are not recorded";
+
 /// Looks one coordinator over, and says whether it answers questions about groups.
 pub(super) async fn examine(named: &Named, findings: &mut Vec<Finding>) -> bool {
     let Named { url, client } = named;
@@ -83,6 +86,18 @@ fn other_version(compatibility: &Compatibility) -> Option<String> {
         .then(|| format!("it speaks version {version} of the coordination protocol"))
 }
 
+/// What health says of a store that works. Anybody can have members counted that nobody knows: that is apart from how the store does.
+fn of_store(told: &str, kind: Kind, found: &mut impl FnMut(Kind, String)) {
+    let (of_store, of_members) = told.split_at(told.find(UNRECORDED).unwrap_or(told.len()));
+    let of_store = of_store.trim_end_matches("; ");
+    if !of_store.is_empty() {
+        found(kind, of_store.to_owned());
+    }
+    if !of_members.is_empty() {
+        found(Kind::MembersUnknown, of_members.to_owned());
+    }
+}
+
 fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
     let reason = |detail: &Option<String>| {
         let detail = detail.clone();
@@ -90,12 +105,12 @@ fn examine_health(health: &Health, found: &mut impl FnMut(Kind, String)) {
     };
     match health.redis {
         HealthStatus::Up => {
-            let remark = health.redis_detail.clone();
-            remark
-                .into_iter()
-                .for_each(|what| found(Kind::StoreUncertain, what));
+            let remark = health.redis_detail.as_deref().unwrap_or_default();
+            of_store(remark, Kind::StoreUncertain, found);
         }
-        HealthStatus::Degraded => found(Kind::StoreDegraded, reason(&health.redis_detail)),
+        HealthStatus::Degraded => {
+            of_store(&reason(&health.redis_detail), Kind::StoreDegraded, found)
+        }
         HealthStatus::Down => {
             found(Kind::StoreDown, reason(&health.redis_detail));
             return;
@@ -176,6 +191,25 @@ mod tests {
             let health: Health = serde_json::from_value(health).expect("a health");
             assert_eq!(found_of(&health), [(kind, reason.to_owned())]);
         }
+    }
+
+    /// Anybody can have members counted that nobody knows, and nobody else can have the store be at fault.
+    #[test]
+    fn members_that_nobody_knows_are_no_fault_of_the_store() {
+        let members = format!("{UNRECORDED} (a/b; 2 heartbeats in the last minute): restore them");
+        let full = "the Redis of the groups has reached its memory limit (OOM)";
+        let with = |status: &str, detail: &str| {
+            let health = serde_json::json!({
+                "status": status, "coordinatorId": "c-1", "redis": status, "loop": "UP", "redisDetail": detail,
+            });
+            let health: Health = serde_json::from_value(health).expect("a health");
+            found_of(&health)
+        };
+        let unknown = (Kind::MembersUnknown, members.clone());
+        assert_eq!(with("UP", &members), std::slice::from_ref(&unknown));
+        let store = (Kind::StoreDegraded, full.to_owned());
+        let both = format!("{full}; {members}");
+        assert_eq!(with("DEGRADED", &both), [store, unknown]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Heartbeats that are refused again and again. Coordinators count them from their beginning on, so that only what is counted between two looks is of now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use protocol::MemberList;
@@ -14,6 +14,8 @@ use crate::show::numbers::many;
 
 /// Heartbeats by answer.
 const COUNTER: &str = "redis_stream_coord_heartbeat_total";
+/// For how long is counted, where nothing else is said: a member that is out of its group tries again up to 30 s later.
+const TWO_TRIES: Duration = Duration::from_secs(35);
 /// How many groups are looked into for the members that it is about.
 const LOOKED_INTO: usize = 20;
 
@@ -54,8 +56,7 @@ impl First {
             }
         }
         let mut members = BTreeMap::new();
-        let suspects = counts.fenced.iter().filter(|(_, count)| **count > 0);
-        for ((_, of), _) in suspects.take(LOOKED_INTO) {
+        for of in counts.suspects().into_iter().take(LOOKED_INTO) {
             members.extend(look_into(coordinators, of).await);
         }
         Self {
@@ -65,16 +66,19 @@ impl First {
         }
     }
 
-    /// Counts again once `span` is over since the first look, unless nothing was counted then.
+    /// Counts again once `span` is over since the first look, unless nothing was counted then. `waits` is told for how long that is waited for.
     pub(super) async fn again(
         self,
         coordinators: &[&Named],
-        span: Duration,
+        span: Option<Duration>,
+        waits: impl Fn(Duration),
         diagnosis: &mut Diagnosis,
     ) {
         if self.counts.is_nothing() {
             return;
         }
+        let span = span.unwrap_or(TWO_TRIES);
+        waits(span);
         sleep(span.saturating_sub(self.at.elapsed())).await;
         let took = format!("{} s", self.at.elapsed().as_secs().max(1));
         let second = Self::look(coordinators, diagnosis).await;
@@ -106,6 +110,11 @@ impl First {
         }
         let unknown = self.counts.unknown_since(&second.counts);
         for (url, count) in unknown {
+            // Health has told so, with the names of the groups.
+            let is_told = |it: &Finding| it.kind == Kind::MembersUnknown && it.place == url;
+            if diagnosis.findings.iter().any(is_told) {
+                continue;
+            }
             let what = format!(
                 "{} refused within {took}, of members whose group is not recorded: they read nothing",
                 many_are(count)
@@ -132,6 +141,12 @@ impl Counts {
                 _ => {}
             }
         }
+    }
+
+    /// Groups in which somebody was refused, each once, whoever of the coordinators did so.
+    fn suspects(&self) -> BTreeSet<&Of> {
+        let fenced = self.fenced.iter().filter(|(_, count)| **count > 0);
+        fenced.map(|((_, of), _)| of).collect()
     }
 
     fn is_nothing(&self) -> bool {
@@ -220,6 +235,21 @@ mod tests {
         let mut counts = Counts::default();
         counts.add("a", &text);
         counts
+    }
+
+    /// Else the first few of them would be one group, told by every coordinator.
+    #[test]
+    fn a_group_is_looked_into_once_whoever_refused() {
+        let mut all = counts(1, 0);
+        let line = |group: &str, count: u64| {
+            format!(
+                "{COUNTER}{{stream_prefix=\"orders\",consumer_group=\"{group}\",status=\"FENCED_MEMBER_EPOCH\"}} {count}\n"
+            )
+        };
+        all.add("b", &(line("b", 2) + &line("a", 0) + &line("c", 1)));
+        let suspects = all.suspects();
+        let names: Vec<&str> = suspects.iter().map(|of| of.1.as_str()).collect();
+        assert_eq!(names, ["b", "c"]);
     }
 
     /// A count may be of long ago.

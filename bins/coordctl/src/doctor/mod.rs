@@ -51,15 +51,19 @@ impl Diagnosis {
 pub(crate) struct Spans {
     /// A change that has not moved for so long stands still.
     pub(crate) stuck_after: Duration,
-    /// How far apart the two looks at refused heartbeats are.
-    pub(crate) count_for: Duration,
+    /// How far apart the two looks at refused heartbeats are, where that was said.
+    pub(crate) count_for: Option<Duration>,
 }
 
-/// Looks everything over.
+/// Looks everything over. `waits` is told for how long refused heartbeats are counted, before that is waited for.
 ///
 /// # Errors
 /// Nobody may look, for want of credentials or of the right ones, and nothing was found without them.
-pub(crate) async fn examine(named: &[Named], spans: Spans) -> Result<Diagnosis, ClientError> {
+pub(crate) async fn examine(
+    named: &[Named],
+    spans: Spans,
+    waits: impl Fn(Duration),
+) -> Result<Diagnosis, ClientError> {
     let mut diagnosis = Diagnosis::default();
     let mut answering = Vec::new();
     for coordinator in named {
@@ -86,7 +90,7 @@ pub(crate) async fn examine(named: &[Named], spans: Spans) -> Result<Diagnosis, 
             .push("groups: no coordinator answers".to_owned()),
     }
     first
-        .again(&answering, spans.count_for, &mut diagnosis)
+        .again(&answering, spans.count_for, waits, &mut diagnosis)
         .await;
     diagnosis.not_checked.sort();
     diagnosis.not_checked.dedup();

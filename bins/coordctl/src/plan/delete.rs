@@ -1,6 +1,6 @@
 //! What deleting groups would mean: who is in them, what is left unread, what stays in Redis.
 
-use protocol::{Group, Member};
+use protocol::{ErrorCode, Group, Member};
 use serde::Serialize;
 
 use super::refusals::{self, NOT_SEEN};
@@ -56,15 +56,11 @@ impl DeletePlan {
     ) -> Result<Self, Failure> {
         let all = session.groups_of(stream).await?;
         let shards = all.iter().map(shards_there).max().unwrap_or_default();
-        let (going, staying): (Vec<Group>, Vec<Group>) = all
+        let (mut going, staying): (Vec<Group>, Vec<Group>) = all
             .into_iter()
             .partition(|group| only.is_none_or(|name| group.consumer_group == name));
-        if going.is_empty() {
-            let name = only.unwrap_or_default();
-            return Err(Failure::NotFound {
-                message: format!("the stream {stream} has no group `{name}`"),
-                advice: format!("coordctl group list --stream {}", word(stream)),
-            });
+        if let Some(name) = only.filter(|_| going.is_empty()) {
+            going.push(unlisted(session, stream, name).await?);
         }
         let told = tell(session, &going).await?;
         let shard_count = going.first().map_or(0, |group| group.shard_count);
@@ -113,7 +109,7 @@ impl DeletePlan {
                 .collect(),
             force,
             notes,
-            command: command + force_word + " --execute --reason TEXT",
+            command: command + force_word,
         })
     }
 
@@ -137,8 +133,8 @@ impl DeletePlan {
         )
     }
 
-    /// The plan for people.
-    pub(crate) fn text(&self, look: &Look) -> String {
+    /// The plan for people. `again` is what is said beside, to have it done.
+    pub(crate) fn text(&self, look: &Look, again: &str) -> String {
         let count = self.consumer_groups.len();
         let mut text = format!(
             "{}: {} now, {} after\n\n",
@@ -167,9 +163,22 @@ impl DeletePlan {
         text.push_str("\n\n");
         text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
-        text.push_str(&nothing_changed(&self.command, &self.obstacles));
+        let command = format!("{} {again}", self.command);
+        text.push_str(&nothing_changed(&command, &self.obstacles));
         text
     }
+}
+
+/// A group that was not in the list, which may be late: its record says whether it is there.
+async fn unlisted(session: &Session, stream: &str, name: &str) -> Result<Group, Failure> {
+    let group = session.client.monitored_group(stream, name).await;
+    group.map_err(|error| match error.code() {
+        Some(ErrorCode::GroupNotFound) => Failure::NotFound {
+            message: format!("the stream {stream} has no group `{name}`"),
+            advice: format!("coordctl group list --stream {}", word(stream)),
+        },
+        _ => error.into(),
+    })
 }
 
 fn obstacles(groups: &[Going], force: bool) -> Vec<String> {

@@ -88,8 +88,8 @@ impl RollbackPlan {
         }
     }
 
-    /// The plan for people.
-    pub(crate) fn text(&self, look: &Look) -> String {
+    /// The plan for people. `again` is what is said beside, to have it done.
+    pub(crate) fn text(&self, look: &Look, again: &str) -> String {
         let Migration {
             from_shard_count: from,
             to_shard_count: to,
@@ -119,7 +119,7 @@ impl RollbackPlan {
         text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
         let stream = word(&self.stream_prefix);
-        let command = format!("coordctl migration rollback {stream} {id} --execute --reason TEXT");
+        let command = format!("coordctl migration rollback {stream} {id} {again}");
         text.push_str(&nothing_changed(&command, &self.obstacles));
         text
     }

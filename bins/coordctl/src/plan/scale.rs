@@ -105,8 +105,8 @@ impl ScalePlan {
         told.collect()
     }
 
-    /// The plan for people.
-    pub(crate) fn text(&self, look: &Look) -> String {
+    /// The plan for people. `again` is what is said beside, to have it done.
+    pub(crate) fn text(&self, look: &Look, again: &str) -> String {
         let (stream, from, to) = (
             &self.stream_prefix,
             self.from_shard_count,
@@ -138,10 +138,7 @@ impl ScalePlan {
         text.push_str("\n\n");
         text.push_str(&refused(&self.obstacles));
         text.push_str(&lines("note", &self.notes));
-        let command = format!(
-            "coordctl stream scale {} {to} --execute --reason TEXT",
-            word(stream)
-        );
+        let command = format!("coordctl stream scale {} {to} {again}", word(stream));
         text.push_str(&nothing_changed(&command, &self.obstacles));
         text
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use coordinator_client::ClientError;
-use protocol::{DeleteGroupRequest, ErrorCode, Group};
+use protocol::{DeleteGroupRequest, ErrorCode, Group, MessageQuery, PageDirection};
 use serde::Serialize;
 
 use super::Session;
@@ -38,7 +38,8 @@ pub(super) async fn group(session: &Session, args: DeleteGroupArgs) -> Result<()
     if !args.change.execute {
         let (stream, only) = (&args.stream, Some(args.group.as_str()));
         let plan = DeletePlan::make(session, stream, only, args.force).await?;
-        return session.answer(&plan, DeletePlan::text);
+        let again = args.change.again();
+        return session.answer(&plan, |plan, look| plan.text(look, &again));
     }
     let request = request(&args.change, args.force);
     let client = &session.client;
@@ -47,8 +48,9 @@ pub(super) async fn group(session: &Session, args: DeleteGroupArgs) -> Result<()
     let group = client.delete_group(stream, name, &request).await?;
     let mut text = format!("{stream}/{name}: deleted");
     if has_streams {
-        let others = session.groups_of(stream).await;
-        let is_last = matches!(others, Err(Failure::NotFound { .. }));
+        let others = session.listed(stream).await;
+        // The list may still have the one that was deleted.
+        let is_last = others.is_ok_and(|others| others.iter().all(|it| it.consumer_group == name));
         let stays = what_stays(stream, Some(shards_there(&group)), is_last);
         text.extend(stays.map(|stays| format!("\n{stays}")));
     }
@@ -57,14 +59,20 @@ pub(super) async fn group(session: &Session, args: DeleteGroupArgs) -> Result<()
 
 /// Whether the coordinator has a Redis of shard streams, in which something stays.
 async fn has_streams(session: &Session, stream: &str, group: &str) -> bool {
-    let answer = session.client.offsets(stream, group).await;
+    let one = MessageQuery {
+        direction: PageDirection::Forward,
+        cursor: None,
+        limit: 1,
+    };
+    let answer = session.client.messages(stream, group, 0, &one).await;
     !answer.is_err_and(|error| error.code() == Some(&ErrorCode::RedisNotConfigured))
 }
 
 pub(super) async fn stream(session: &Session, args: DeleteStreamArgs) -> Result<(), Failure> {
     let plan = DeletePlan::make(session, &args.stream, None, args.force).await?;
     if !args.change.execute {
-        return session.answer(&plan, DeletePlan::text);
+        let again = args.change.again();
+        return session.answer(&plan, |plan, look| plan.text(look, &again));
     }
     let request = request(&args.change, args.force);
     let mut outcome = Deleted {

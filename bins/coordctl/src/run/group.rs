@@ -1,6 +1,6 @@
 //! Lists, shows and creates groups.
 
-use protocol::{CreateGroupRequest, ErrorCode};
+use protocol::{CreateGroupRequest, ErrorCode, GroupsQuery};
 
 use super::Session;
 use crate::cli::{CreateGroupArgs, GroupArgs, ListArgs};
@@ -10,10 +10,11 @@ use crate::show::numbers::many;
 use crate::show::text::{printable, word};
 
 pub(super) async fn list(session: &Session, args: &ListArgs) -> Result<(), Failure> {
-    let mut list = session.client.groups().await?;
-    if let Some(stream) = &args.stream {
-        list.groups.retain(|group| group.stream_prefix == *stream);
-    }
+    let query = GroupsQuery {
+        stream_prefix: args.stream.clone(),
+        ..GroupsQuery::default()
+    };
+    let list = session.client.groups_page(&query).await?;
     session.answer(&list, |list, look| groups::list(&list.groups, look))
 }
 
@@ -63,9 +64,5 @@ async fn is_new(session: &Session, stream: &str) -> Result<bool, Failure> {
         Err(error) if error.code() == Some(&ErrorCode::GroupNotFound) => {}
         Err(error) => return Err(error.into()),
     }
-    match session.groups_of(stream).await {
-        Ok(_) => Ok(false),
-        Err(Failure::NotFound { .. }) => Ok(true),
-        Err(failure) => Err(failure),
-    }
+    Ok(session.listed(stream).await?.is_empty())
 }

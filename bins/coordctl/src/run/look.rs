@@ -34,20 +34,26 @@ pub(super) async fn lag(session: &Session, args: &GroupArgs) -> Result<(), Failu
 /// For how long the coordinator tells the same to all who ask what is in the shards.
 const SAME: Duration = Duration::from_secs(1);
 
+/// How often it is asked for at the most, and the least time between.
+const ASKS: u32 = 3;
+const BREATH: Duration = Duration::from_millis(100);
+
 /// Whether Redis has no such shard, as far as it can be told.
 async fn is_missing(session: &Session, stream: &str, group: &str, shard: u32) -> bool {
     let asked = Instant::now();
+    let mut left = ASKS;
     loop {
+        left -= 1;
         let Ok(offsets) = session.client.offsets(stream, group).await else {
             return false;
         };
         // What was read before says nothing of now.
         let age = Duration::from_millis(offsets.age_ms.unwrap_or_default());
-        if age <= asked.elapsed() || asked.elapsed() > SAME * 2 {
+        if age <= asked.elapsed() || left == 0 {
             let mut rows = offsets.shards.iter();
             return rows.any(|row| row.shard_index == shard && is_stream_missing(row));
         }
-        tokio::time::sleep(SAME.saturating_sub(age)).await;
+        tokio::time::sleep(SAME.saturating_sub(age).max(BREATH)).await;
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) async fn roll_back(session: &Session, args: RollbackArgs) -> Result<(
     let (stream, group) = (args.of.stream.as_str(), args.of.group());
     if !args.change.execute {
         let plan = RollbackPlan::make(session, stream, group, &id).await?;
-        return session.answer(&plan, RollbackPlan::text);
+        let again = args.change.again();
+        return session.answer(&plan, |plan, look| plan.text(look, &again));
     }
     let request = RollbackRequest {
         requested_by: args.change.asker.name(),

@@ -15,7 +15,8 @@ use crate::show::text::word;
 pub(super) async fn run(session: &Session, args: ScaleArgs) -> Result<(), Failure> {
     if !args.change.execute {
         let plan = ScalePlan::make(session, &args.stream, args.shards).await?;
-        return session.answer(&plan, ScalePlan::text);
+        let again = args.change.again();
+        return session.answer(&plan, |plan, look| plan.text(look, &again));
     }
     let request = ScaleRequest {
         target_shard_count: args.shards,

@@ -1,15 +1,20 @@
 //! What every command that asks a coordinator has: the client, and where the answer goes.
 
+use std::time::Duration;
+
 use coordinator_client::CoordinatorClient;
 use nix::unistd::{Uid, User};
-use protocol::Group;
+use protocol::{Group, GroupsQuery, ListedFrom};
 use serde::Serialize;
 
 use crate::cli::{Asker, Change};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::show::Look;
-use crate::show::text::printable;
+use crate::show::text::{printable, word};
+
+/// By how much a list from an index may be late.
+const LATE: Duration = Duration::from_secs(1);
 
 /// A client, and where answers go.
 pub(crate) struct Session {
@@ -28,10 +33,23 @@ impl Session {
         self.output.answer(answer, || text(answer, &look))
     }
 
+    /// The groups of a stream; none only where there is none. A list from an index may be late by a moment, so that it is asked for once more where nothing is in it.
+    pub(crate) async fn listed(&self, stream: &str) -> Result<Vec<Group>, Failure> {
+        let query = GroupsQuery {
+            stream_prefix: Some(stream.to_owned()),
+            ..GroupsQuery::default()
+        };
+        let list = self.client.groups_page(&query).await?;
+        if !list.groups.is_empty() || list.served_by == Some(ListedFrom::Records) {
+            return Ok(list.groups);
+        }
+        tokio::time::sleep(LATE).await;
+        Ok(self.client.groups_page(&query).await?.groups)
+    }
+
     /// The groups of a stream that exists.
     pub(crate) async fn groups_of(&self, stream: &str) -> Result<Vec<Group>, Failure> {
-        let mut groups = self.client.groups().await?.groups;
-        groups.retain(|group| group.stream_prefix == stream);
+        let groups = self.listed(stream).await?;
         if groups.is_empty() {
             return Err(Failure::NotFound {
                 message: format!("there is no stream `{}`", printable(stream)),
@@ -43,6 +61,14 @@ impl Session {
 }
 
 impl Asker {
+    /// Who asks, as it is said again: nothing where it was not said, or by the environment, which says so the next time, too.
+    pub(crate) fn again(&self) -> String {
+        let everywhere = std::env::var("COORDCTL_REQUESTED_BY").ok();
+        let said = self.requested_by.as_deref();
+        let said = said.filter(|said| everywhere.as_deref() != Some(said));
+        said.map_or_else(String::new, |who| format!(" --requested-by {}", word(who)))
+    }
+
     /// Who asks: as was said, else the user of this machine.
     pub(crate) fn name(&self) -> String {
         self.requested_by.clone().unwrap_or_else(|| {
@@ -65,6 +91,13 @@ fn of_the_process() -> String {
 }
 
 impl Change {
+    /// What is said, beside what to do, to have it done.
+    pub(crate) fn again(&self) -> String {
+        let reason = self.reason.as_deref().map(word);
+        let reason = reason.as_deref().unwrap_or("TEXT");
+        format!("--execute --reason {reason}{}", self.asker.again())
+    }
+
     /// Why, where the change is really to be made: the command line demands a reason with `--execute`.
     pub(crate) fn reason(&self) -> String {
         self.reason.clone().unwrap_or_default()

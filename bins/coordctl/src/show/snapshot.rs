@@ -95,7 +95,9 @@ pub(crate) fn plan(plan: &RestorePlan, look: &Look) -> String {
                 present.map(|it| it.metadata_version.to_string()),
                 group.metadata_version.to_string(),
             ),
-            if present.is_some() {
+            if plan.unreadable.contains(&group.name()) {
+                "repaired"
+            } else if present.is_some() {
                 "replaced"
             } else {
                 "created"
@@ -108,6 +110,15 @@ pub(crate) fn plan(plan: &RestorePlan, look: &Look) -> String {
         parts.push(format!(
             "stay as they are: {}",
             plan.groups_that_stay.join(", ")
+        ));
+    }
+    let unreadable = plan.unreadable.iter();
+    let of_those = unreadable.filter(|name| plan.groups_that_stay.contains(name));
+    let of_those: Vec<&str> = of_those.map(String::as_str).collect();
+    if !of_those.is_empty() {
+        parts.push(format!(
+            "can't be read, and are not mended by this: {}",
+            of_those.join(", ")
         ));
     }
     parts.push("For one member lease nothing new is granted; members are brought up to date as after a failover that lost writes.".to_owned());

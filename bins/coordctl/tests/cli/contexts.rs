@@ -195,3 +195,25 @@ async fn a_wrong_password_keeps_nothing() {
     );
     assert!(!file(&ctl).exists());
 }
+
+/// Who is to mend an address has to know where it stands.
+#[tokio::test]
+async fn an_address_that_can_not_be_used_is_told_with_where_it_is_from() {
+    let ctl = Ctl::bare("http://127.0.0.1:1");
+    fs::create_dir_all(file(&ctl).parent().unwrap()).unwrap();
+    let text = "current = \"prod\"\n\n[contexts.prod]\nservers = [\"coord.example\"]\n";
+    fs::write(file(&ctl), text).unwrap();
+    fs::set_permissions(file(&ctl), Permissions::from_mode(0o600)).unwrap();
+    let told = |origin: &str| {
+        format!(
+            "coordctl: {origin}: an address begins with http:// or https://\n  is it http://coord.example, or https://coord.example?\n"
+        )
+    };
+    let said = ctl.run("group list").await.failed(2);
+    assert_eq!(said, told("the context prod"));
+    let said = ctl.run("group list --server coord.example").await.failed(2);
+    assert_eq!(said, told("--server"));
+    let ctl = ctl.with("COORDCTL_SERVER", "coord.example");
+    let said = ctl.run("group list").await.failed(2);
+    assert_eq!(said, told("COORDCTL_SERVER"));
+}

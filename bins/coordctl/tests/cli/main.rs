@@ -9,6 +9,7 @@ mod doctor;
 mod encrypted;
 mod exact;
 mod help;
+mod late;
 mod life;
 mod local;
 mod plans;

@@ -278,3 +278,27 @@ async fn o6_a_member_that_was_cut_off_is_told_of_before_its_group_is_deleted() {
     assert_eq!(done.code, 4, "{done:?}");
     world.done(&format!("{line} --force")).await;
 }
+
+/// What was said once need not be said again, or thought of.
+#[tokio::test]
+async fn a_plan_ends_with_the_reason_and_the_name_that_it_was_asked_for_with() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::of(&coordinator);
+    ctl.run("stream create orders --shards 2").await.printed();
+    for line in [
+        "stream scale orders 3",
+        "stream delete orders",
+        "group delete orders orders",
+    ] {
+        let plan = ctl
+            .run(&format!("{line} --reason more --requested-by ops"))
+            .await
+            .printed();
+        let told =
+            format!("To do it: coordctl {line} --execute --reason more --requested-by ops\n");
+        assert!(plan.ends_with(&told), "{plan}");
+        let plan = ctl.run(line).await.printed();
+        let told = format!("To do it: coordctl {line} --execute --reason TEXT\n");
+        assert!(plan.ends_with(&told), "{plan}");
+    }
+}

@@ -1,4 +1,6 @@
-//! The metadata as a file: saved, looked into, put back.
+//! The metadata as a file: looked into, put back. What is saved over what is in `saving`.
+
+mod saving;
 
 use serde_json::Value;
 use testkit::RedisServer;
@@ -137,140 +139,6 @@ async fn spoil(redis: &RedisServer, group: &str) {
     spoil.exec_async(&mut connection).await.unwrap();
 }
 
-/// Who may not is told so, and a record that can't be read is named.
-#[tokio::test]
-async fn what_is_missing_in_a_snapshot_is_told() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
-    spoil(&redis, "billing").await;
-    let saved = ctl.run(&format!("snapshot save {file}")).await;
-    assert_eq!(saved.code, 1, "{saved:?}");
-    assert_eq!(saved.out, "FOLDER/metadata.partial: 1 group saved\n");
-    assert!(
-        saved.err.starts_with(
-            "coordctl: FOLDER/metadata: it was not written, since 1 record can't be read: orders/billing (it is not JSON"
-        ),
-        "{saved:?}"
-    );
-    assert!(!std::path::Path::new(&file).exists());
-    let inspected = ctl.run(&format!("snapshot inspect {file}.partial")).await;
-    let inspected = inspected.printed();
-    assert!(
-        inspected.contains("orders/billing is not in it"),
-        "{inspected}"
-    );
-
-    let nobody = Ctl::at(&coordinator.url);
-    nobody.run(&format!("snapshot save {file}")).await.failed(5);
-}
-
-#[tokio::test]
-async fn a_good_file_is_not_replaced_by_one_that_lacks_a_group() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
-    let save = format!("snapshot save {file}");
-    ctl.run(&save).await.printed();
-    let good = std::fs::read(&file).unwrap();
-    spoil(&redis, "billing").await;
-    let saved = ctl.run(&save).await;
-    assert_eq!(saved.code, 1, "{saved:?}");
-    assert!(
-        saved.err.contains("FOLDER/metadata: it is as it was, since 1 record can't be read: ")
-            && saved.err.contains("\n  the others are in FOLDER/metadata.partial; put each right (coordctl snapshot restore FOLDER/metadata --only orders/billing --force), "),
-        "{saved:?}"
-    );
-    assert_eq!(std::fs::read(&file).unwrap(), good);
-    // What is advised does it.
-    let repair = format!("snapshot restore {file} --only orders/billing --force --execute");
-    ctl.run(&repair).await.printed();
-    assert_eq!(
-        ctl.run(&save).await.printed(),
-        "FOLDER/metadata: 2 groups saved\n"
-    );
-}
-
-/// A job that saves every night would wipe out what is needed on the day that everything is lost.
-#[tokio::test]
-async fn a_good_file_is_not_replaced_by_one_without_a_group() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
-    let save = format!("snapshot save {file}");
-    ctl.run(&save).await.printed();
-    let good = std::fs::read(&file).unwrap();
-    let mut connection = redis.connection().await.unwrap();
-    redis::cmd("FLUSHALL")
-        .exec_async(&mut connection)
-        .await
-        .unwrap();
-    let said = ctl.run(&save).await.failed(1);
-    assert_eq!(
-        said,
-        "coordctl: FOLDER/metadata: it was not replaced: there is no group any more, and it has 2 groups\n  if they were lost, put them back: coordctl snapshot restore FOLDER/metadata (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted, name another file\n"
-    );
-    assert_eq!(std::fs::read(&file).unwrap(), good);
-    ctl.run(&format!("{save}-empty")).await.printed();
-}
-
-#[tokio::test]
-async fn what_is_no_snapshot_is_not_replaced_and_files_are_called_as_they_were_named() {
-    let coordinator = Coordinator::in_memory().await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let home = ctl.home.path().to_str().unwrap().to_owned();
-    std::fs::write(format!("{home}/notes"), "mine\n").unwrap();
-    for (line, told) in [
-        (
-            "snapshot save FOLDER/notes",
-            "coordctl: FOLDER/notes: it is there, and no snapshot: it is not replaced\n  name another file, or remove that one first\n",
-        ),
-        (
-            "snapshot save /dev/null",
-            "coordctl: /dev/null: it is there, and no snapshot: it is not replaced\n  name another file, or remove that one first\n",
-        ),
-        (
-            "snapshot save FOLDER",
-            "coordctl: could not write FOLDER: is a directory\n  that is a folder: name a file in it\n",
-        ),
-        (
-            "snapshot save FOLDER/none/metadata",
-            "coordctl: could not write FOLDER/none/metadata: No such file or directory (os error 2)\n  make its folder first: FOLDER/none\n",
-        ),
-        (
-            "snapshot restore FOLDER/none",
-            "coordctl: could not read FOLDER/none: No such file or directory (os error 2)\n  is its name right?\n",
-        ),
-        (
-            "snapshot inspect FOLDER",
-            "coordctl: could not read FOLDER: Is a directory (os error 21)\n  that is a folder: name a file in it\n",
-        ),
-    ] {
-        let said = ctl.run(&line.replace("FOLDER", &home)).await.failed(1);
-        assert_eq!(said, told, "{line}");
-    }
-    assert_eq!(
-        std::fs::read_to_string(format!("{home}/notes")).unwrap(),
-        "mine\n"
-    );
-    // The contexts file is one of these.
-    let said = ctl
-        .run("login --contexts-file /dev/null/contexts.toml")
-        .await
-        .failed(2);
-    assert!(
-        said.ends_with("\n  a part of that path is a file, and no folder: is its name right?\n"),
-        "{said}"
-    );
-}
-
 /// A store with nothing but records that can't be read is not empty, which its list does not show.
 #[tokio::test]
 async fn a_plan_into_a_store_that_has_an_unreadable_record_says_that_it_is_refused() {
@@ -333,4 +201,62 @@ async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
     assert_eq!(restored["groups"][0]["outcome"], "REPAIRED");
     assert_eq!(restored["groups"][1]["outcome"], "REPLACED");
     ctl.run("group show orders billing").await.printed();
+}
+
+/// Whoever forces it is told as much as whoever does not.
+#[tokio::test]
+async fn a_plan_names_all_records_that_can_not_be_read_and_is_done_by_the_words_that_it_ends_with()
+{
+    let redis = RedisServer::builder().start().unwrap();
+    let coordinator = Coordinator::on(&redis).await;
+    let ctl = Ctl::of(&coordinator);
+    two_groups(&ctl).await;
+    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    ctl.run(&format!("snapshot save {file}")).await.printed();
+    ctl.run("group create orders others").await.printed();
+    spoil(&redis, "billing").await;
+    spoil(&redis, "others").await;
+    let restore = format!("snapshot restore {file}");
+    let plan = json(&ctl.run(&format!("{restore} -o json")).await.printed());
+    let obstacles: Vec<&str> = plan["obstacles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_str().unwrap())
+        .collect();
+    assert_eq!(
+        obstacles,
+        [
+            "the store is not empty; --force replaces the groups that are in the file and leaves the others",
+            "the store is not empty: the records of orders/billing, orders/others are there, and can't be read; --force repairs what is in the file",
+        ]
+    );
+    let words = [
+        "snapshot",
+        "restore",
+        &file,
+        "--force",
+        "--reason",
+        "it was lost",
+        "--requested-by",
+        "ops",
+    ];
+    let plan = ctl.words(&words).await.printed();
+    let row = |name: &str| {
+        let row = plan.lines().find(|line| line.contains(name)).unwrap();
+        row.split_whitespace().last().unwrap().to_owned()
+    };
+    assert_eq!(
+        (row("billing"), row("orders  orders")),
+        ("repaired".to_owned(), "replaced".to_owned())
+    );
+    assert!(plan.contains("stay as they are: orders/others\n"), "{plan}");
+    assert!(
+        plan.contains("can't be read, and are not mended by this: orders/others\n"),
+        "{plan}"
+    );
+    assert!(
+        plan.ends_with("To do it: coordctl snapshot restore FOLDER/metadata --force --execute --reason 'it was lost' --requested-by ops\n"),
+        "{plan}"
+    );
 }

@@ -2,7 +2,7 @@
 
 use testkit::RedisServer;
 
-use crate::support::{Coordinator, Ctl, Member, Streams, Terminal};
+use crate::support::{Coordinator, Ctl, Member, Streams, Terminal, heartbeat};
 
 /// What makes a terminal go up a line, and forget what is below.
 const UP: &str = "\u{1b}[4A";
@@ -63,4 +63,32 @@ async fn a_change_is_followed_without_being_told_to_and_the_bar_names_what_it_wa
     streams.finish("orders:2", "orders").await;
     terminal.shows(&["orders: has 1 shard now, after "]).await;
     assert_eq!(terminal.ended().await, Some(0));
+}
+
+/// Nothing happens meanwhile, so that it is said why.
+#[tokio::test]
+async fn what_the_doctor_waits_for_is_said_on_a_terminal() {
+    let coordinator = Coordinator::in_memory().await;
+    let ctl = Ctl::of(&coordinator);
+    ctl.run("stream create orders --shards 1").await.printed();
+    let beat = heartbeat("m-1", 0, 0);
+    let client = &coordinator.client;
+    client.heartbeat("lost", "lost", &beat).await.unwrap();
+    let counting = "heartbeats were refused before: counting for ";
+    let mut terminal = Terminal::begin(&ctl, "doctor");
+    terminal
+        .shows(&[counting, " s whether they still are (--count-for)"])
+        .await;
+    // As long as members may be silent between two tries, unless it is said how long.
+    let written = terminal.written();
+    assert!(written.contains("counting for 35 s"), "{written}");
+    terminal.interrupt();
+    terminal.ended().await;
+    let mut terminal = Terminal::begin(&ctl, "doctor --count-for 900ms");
+    terminal
+        .shows(&["counting for 1 s", "looked at: 1 coordinator and 1 group"])
+        .await;
+    assert_eq!(terminal.ended().await, Some(0));
+    let done = ctl.run("doctor --count-for 1ms").await;
+    assert_eq!(done.err, "");
 }

@@ -21,8 +21,10 @@ use crate::snapshot_file::Contents;
 pub(crate) struct RestorePlan {
     action: &'static str,
     pub(crate) groups: Vec<PlannedGroup>,
-    /// Groups that are there and not in the file.
+    /// Groups that are there and not in the file, those that can't be read included.
     pub(crate) groups_that_stay: Vec<String>,
+    /// Groups that are there and can't be read, in the file or not.
+    pub(crate) unreadable: Vec<String>,
     pub(crate) force: bool,
     pub(crate) obstacles: Vec<String>,
     /// How to do it.
@@ -110,43 +112,69 @@ async fn plan(
         });
     }
     let name = |group: &Group| format!("{}/{}", group.stream_prefix, group.consumer_group);
-    let groups_that_stay: Vec<String> = there.iter().map(name).collect();
+    let mut groups_that_stay: Vec<String> = there.iter().map(name).collect();
     let is_empty = groups_that_stay.is_empty() && groups.iter().all(|it| it.present.is_none());
-    let obstacles = if args.force {
-        None
-    } else if !is_empty {
-        Some("the store is not empty; --force replaces the groups that are in the file and leaves the others".to_owned())
-    } else {
-        unreadable_there(session).await?
-    };
-    let file = args.of.file.display().to_string();
+    let unreadable = unreadable_there(session).await?;
+    let is_planned = |name: &String| groups.iter().any(|group| group.name() == *name);
+    let stay = unreadable.iter().filter(|name| !is_planned(name));
+    groups_that_stay.extend(stay.cloned());
+    let mut obstacles = Vec::new();
+    if !args.force && !is_empty {
+        obstacles.push("the store is not empty; --force replaces the groups that are in the file and leaves the others".to_owned());
+    }
+    if !args.force && !unreadable.is_empty() {
+        let (records, are) = match unreadable.len() {
+            1 => ("the record", "is"),
+            _ => ("the records", "are"),
+        };
+        obstacles.push(format!(
+            "the store is not empty: {records} of {} {are} there, and can't be read; --force repairs what is in the file",
+            unreadable.join(", ")
+        ));
+    }
     Ok(RestorePlan {
         action: "RESTORE_SNAPSHOT",
         groups,
         groups_that_stay,
+        unreadable,
         force: args.force,
-        obstacles: obstacles.into_iter().collect(),
-        command: format!(
-            "coordctl snapshot restore {}{}{} --execute",
-            word(&file),
-            args.only
-                .iter()
-                .map(|name| format!(" --only {}", word(name)))
-                .collect::<String>(),
-            if args.force { " --force" } else { "" }
-        ),
+        obstacles,
+        command: command(args),
     })
 }
 
+/// The same as it was said, and that it be done.
+fn command(args: &RestoreArgs) -> String {
+    let file = args.of.file.display().to_string();
+    let mut command = format!("coordctl snapshot restore {}", word(&file));
+    for name in &args.only {
+        command.push_str(&format!(" --only {}", word(name)));
+    }
+    if args.force {
+        command.push_str(" --force");
+    }
+    command.push_str(" --execute");
+    if let Some(reason) = &args.reason {
+        command.push_str(&format!(" --reason {}", word(reason)));
+    }
+    command + &args.asker.again()
+}
+
+impl PlannedGroup {
+    /// As people call it.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.stream_prefix, self.consumer_group)
+    }
+}
+
 /// Records that nobody can read are in no listing, and the store is not empty with them.
-async fn unreadable_there(session: &Session) -> Result<Option<String>, Failure> {
+async fn unreadable_there(session: &Session) -> Result<Vec<String>, Failure> {
     let there = Contents::of(&session.client.snapshot().await?).unreadable;
-    Ok(there.first().map(|first| {
-        format!(
-            "the store is not empty: the record of {}/{} is there, and can't be read; --force repairs what is in the file",
-            first.stream_prefix, first.consumer_group
-        )
-    }))
+    let names = there.iter().map(|it| {
+        let (stream, group) = (&it.stream_prefix, &it.consumer_group);
+        format!("{stream}/{group}")
+    });
+    Ok(names.collect())
 }
 
 fn whole(path: &Path, file: &[u8]) -> Result<Contents, Failure> {

@@ -1,12 +1,11 @@
-//! Saves the metadata to a file. A file that is good is never replaced by one that lacks something.
+//! Saves the metadata to a file. A file that is good is never replaced by one that lacks something, unless that is asked for.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use protocol::SnapshotUnreadable;
-
 use super::whole;
-use crate::cli::FileArgs;
+use crate::cli::SaveArgs;
 use crate::failure::Failure;
 use crate::file;
 use crate::run::Session;
@@ -20,29 +19,35 @@ const NAMED: usize = 5;
 /// What is at the place already.
 enum Before {
     Nothing,
-    /// A snapshot, or what is left of one, with so many groups.
+    /// A snapshot, or what is left of one, with these groups.
     Snapshot {
-        groups: usize,
+        groups: BTreeSet<String>,
     },
 }
 
-pub(in crate::run) async fn save(session: &Session, args: &FileArgs) -> Result<(), Failure> {
-    let path = args.file.as_path();
+/// What a new file lacks.
+struct Missing {
+    /// Groups whose records can't be read, each with the reason.
+    unreadable: Vec<(String, String)>,
+    /// Groups of the file that is there, which are not there any more.
+    gone: Vec<String>,
+}
+
+pub(in crate::run) async fn save(session: &Session, args: &SaveArgs) -> Result<(), Failure> {
+    let path = args.of.file.as_path();
     let before = before(path)?;
     let file = session.client.snapshot().await?;
     let contents = whole(path, &file)?;
-    if let Before::Snapshot { groups } = before
-        && groups > 0
-        && contents.groups.is_empty()
-        && contents.unreadable.is_empty()
-    {
-        return Err(kept_from_emptiness(path, groups));
+    let missing = Missing::of(&contents, &before, args.replace);
+    if contents.groups.is_empty() && contents.unreadable.is_empty() && !missing.gone.is_empty() {
+        return Err(kept_from_emptiness(path, missing.gone.len()));
     }
-    let is_whole = contents.unreadable.is_empty();
-    let place = if is_whole {
+    let place = if missing.is_nothing() {
         path.to_owned()
     } else {
-        beside(path)
+        let place = beside(path);
+        self::before(&place)?;
+        place
     };
     file::replace(&place, &file).map_err(|source| Failure::File {
         path: place.clone(),
@@ -53,10 +58,72 @@ pub(in crate::run) async fn save(session: &Session, args: &FileArgs) -> Result<(
         let groups = many(contents.groups.len(), "group");
         format!("{}: {groups} saved", place.display())
     })?;
-    if is_whole {
+    if missing.is_nothing() {
         return Ok(());
     }
-    Err(lacking(path, &place, &contents.unreadable, &before))
+    Err(lacking(path, &place, &missing, &before))
+}
+
+impl Missing {
+    fn of(contents: &Contents, before: &Before, replace: bool) -> Self {
+        let unreadable = contents.unreadable.iter().map(|it| {
+            let name = format!("{}/{}", it.stream_prefix, it.consumer_group);
+            (name, it.reason.clone())
+        });
+        let unreadable: Vec<(String, String)> = unreadable.collect();
+        let mut gone = match before {
+            Before::Snapshot { groups } if !replace => groups.clone(),
+            _ => BTreeSet::new(),
+        };
+        let there = names(contents);
+        gone.retain(|name| !there.contains(name) && !unreadable.iter().any(|(it, _)| it == name));
+        Self {
+            unreadable,
+            gone: gone.into_iter().collect(),
+        }
+    }
+
+    const fn is_nothing(&self) -> bool {
+        self.unreadable.is_empty() && self.gone.is_empty()
+    }
+
+    /// What is missing, and why.
+    fn told(&self) -> String {
+        let mut parts = Vec::new();
+        if !self.unreadable.is_empty() {
+            let each = |(name, reason): &(String, String)| format!("{name} ({reason})");
+            let named = some_of(self.unreadable.iter().map(each).collect());
+            let count = many(self.unreadable.len(), "record");
+            parts.push(format!("{count} can't be read: {}", named.join("; ")));
+        }
+        if !self.gone.is_empty() {
+            let named = some_of(self.gone.clone()).join(", ");
+            let (count, are) = match self.gone.len() {
+                1 => ("a group".to_owned(), "is"),
+                many_are => (many(many_are, "group"), "are"),
+            };
+            parts.push(format!("{count} of it {are} not there any more: {named}"));
+        }
+        parts.join("; and ")
+    }
+}
+
+/// The names of the groups in a file.
+fn names(contents: &Contents) -> BTreeSet<String> {
+    let groups = contents.groups.iter().map(|inside| &inside.group);
+    groups
+        .map(|group| format!("{}/{}", group.stream_prefix, group.consumer_group))
+        .collect()
+}
+
+/// The first few, and how many more there are.
+fn some_of(mut names: Vec<String>) -> Vec<String> {
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    names
 }
 
 /// Looks at what would be replaced.
@@ -80,7 +147,7 @@ fn before(path: &Path) -> Result<Before, Failure> {
         return Err(no_snapshot(path));
     }
     Ok(Before::Snapshot {
-        groups: there.groups.len(),
+        groups: names(&there),
     })
 }
 
@@ -101,7 +168,7 @@ fn kept_from_emptiness(path: &Path, groups: usize) -> Failure {
             many(groups, "group")
         ),
         advice: format!(
-            "if they were lost, put them back: coordctl snapshot restore {file} (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted, name another file"
+            "if they were lost, put them back: coordctl snapshot restore {file} (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted: coordctl snapshot save {file} --replace"
         ),
     }
 }
@@ -113,35 +180,29 @@ fn beside(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn lacking(path: &Path, place: &Path, missing: &[SnapshotUnreadable], before: &Before) -> Failure {
-    let named = missing.iter().take(NAMED).map(|group| {
-        let (stream, name) = (&group.stream_prefix, &group.consumer_group);
-        format!("{stream}/{name} ({})", group.reason)
-    });
-    let mut named: Vec<String> = named.collect();
-    if missing.len() > NAMED {
-        named.push(format!("and {} more", missing.len() - NAMED));
-    }
+fn lacking(path: &Path, place: &Path, missing: &Missing, before: &Before) -> Failure {
     let file = path.display().to_string();
     let (stands, older) = match before {
         Before::Nothing => ("it was not written", "OLDER-FILE".to_owned()),
         Before::Snapshot { .. } => ("it is as it was", word(&file)),
     };
-    let only = missing.first().map(|group| {
-        let name = format!("{}/{}", group.stream_prefix, group.consumer_group);
-        word(&name)
-    });
+    let mut advice = format!("what there is, is in {}", place.display());
+    if let Some((name, _)) = missing.unreadable.first() {
+        advice.push_str(&format!(
+            "; put each record right (coordctl snapshot restore {older} --only {} --force), and save again",
+            word(name)
+        ));
+    }
+    if let Some(name) = missing.gone.first() {
+        advice.push_str(&format!(
+            "; a group that was lost is put back by coordctl snapshot restore {older} --only {} --force; where all were deleted on purpose: coordctl snapshot save {older} --replace",
+            word(name)
+        ));
+    }
+    advice.push_str(" (docs/operations.md#backup-and-restore)");
     Failure::Snapshot {
-        problem: format!(
-            "{stands}, since {} can't be read: {}",
-            many(missing.len(), "record"),
-            named.join("; ")
-        ),
-        advice: format!(
-            "the others are in {}; put each right (coordctl snapshot restore {older} --only {} --force), and save again: docs/operations.md#metadata-lost-or-rolled-back",
-            place.display(),
-            only.unwrap_or_default()
-        ),
+        problem: format!("{stands}, since {}", missing.told()),
+        advice,
         file,
     }
 }

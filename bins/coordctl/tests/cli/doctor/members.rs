@@ -26,11 +26,11 @@ async fn members_that_were_fenced_expired_or_do_not_begin() {
         scene.beat(&heartbeat(member, 0, 0)).await;
     }
     let is_over = || async {
-        let found = scene.doctor().await;
+        let found = Found::by(&scene.ctl, "--count-for 1ms").await;
         found.kinds().contains("MEMBERS_EXPIRED")
     };
     wait_until_async(PATIENCE, is_over).await.unwrap();
-    let found = scene.doctor().await;
+    let found = Found::by(&scene.ctl, "--count-for 1ms").await;
     assert_eq!(found.code, 0);
     assert_eq!(
         found.one("MEMBER_FENCED"),
@@ -100,12 +100,13 @@ async fn members_of_groups_that_are_lost_are_found() {
     wait_until_async(PATIENCE, is_found).await.unwrap();
     let found = Found::by(&scene.ctl, "--count-for 1s").await;
     let (place, what) = found.one("MEMBERS_UNKNOWN");
-    // The place is the coordinator that counted.
-    assert_eq!((found.code, place), (1, "URL"));
+    // The place is the coordinator that counted. Anybody may have sent them, so that it is no error.
+    assert_eq!((found.code, place), (0, "URL"));
     assert!(
-        what.contains(", of members whose group is not recorded: they read nothing"),
+        what.starts_with("members heartbeat into groups that are not recorded (orders/orders; "),
         "{what}"
     );
+    assert!(!found.kinds().contains("STORE_DEGRADED"));
     drop(member);
     // Also when nobody asks any more, it is told that there is nothing.
     let found = Found::by(&scene.ctl, "--count-for 1ms").await;

@@ -1,4 +1,4 @@
-//! A server that gives one answer to everything, and remembers what it was asked: for answers that a sound coordinator does not give on demand.
+//! A server that gives one answer to everything, or one after the other, and remembers what it was asked: for answers that a sound coordinator does not give on demand.
 
 use std::sync::{Arc, Mutex};
 
@@ -29,17 +29,22 @@ impl Fake {
         body: impl Into<String>,
         headers: &[(&'static str, &'static str)],
     ) -> Self {
-        Self::start(status, body.into(), headers, "nowhere").await
+        Self::start(status, vec![body.into()], headers, "nowhere").await
+    }
+
+    /// Gives one answer after the other, and the last one from then on.
+    pub(crate) async fn in_turn(bodies: impl IntoIterator<Item = String>) -> Self {
+        Self::start(200, bodies.into_iter().collect(), &[], "nowhere").await
     }
 
     /// Answers everything, and forbids the paths with `forbidden` in them.
     pub(crate) async fn forbidding(body: impl Into<String>, forbidden: &'static str) -> Self {
-        Self::start(200, body.into(), &[], forbidden).await
+        Self::start(200, vec![body.into()], &[], forbidden).await
     }
 
     async fn start(
         status: u16,
-        body: String,
+        bodies: Vec<String>,
         headers: &[(&'static str, &'static str)],
         forbidden: &'static str,
     ) -> Self {
@@ -50,14 +55,16 @@ impl Fake {
             let authorization = request.headers().get("authorization");
             let authorization = authorization.map(|value| value.to_str().unwrap().to_owned());
             let line = format!("{} {}", request.method(), request.uri());
-            memory.lock().unwrap().push((line, authorization));
+            let mut asked = memory.lock().unwrap();
+            let body = bodies.get(asked.len()).or(bodies.last()).unwrap().clone();
+            asked.push((line, authorization));
             let is_forbidden = request.uri().path().contains(forbidden);
             let status = if is_forbidden { 403 } else { status };
             let mut answer = Response::builder().status(status);
             for (name, value) in &headers {
                 answer = answer.header(*name, *value);
             }
-            let answer = answer.body(Body::from(body.clone())).unwrap();
+            let answer = answer.body(Body::from(body)).unwrap();
             async { answer }
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
