@@ -223,7 +223,12 @@ impl Finding {
 
     /// The same with the command of `coordctl` that shows more, or does it.
     pub(crate) fn look(mut self, command: &[&str]) -> Self {
-        let words: Vec<String> = command.iter().map(|name| word(name)).collect();
+        // Flags are this program's own words.
+        let of = |it: &&str| match it.starts_with("--") {
+            true => (*it).to_owned(),
+            false => word(it),
+        };
+        let words: Vec<String> = command.iter().map(of).collect();
         self.to_do = format!("{}: coordctl {}", self.to_do, words.join(" "));
         self
     }
