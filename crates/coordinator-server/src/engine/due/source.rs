@@ -87,7 +87,11 @@ impl Source<DueGroup> for DueSource {
     ) -> Result<Vec<DueGroup>, SourceError> {
         // One rebuild at a time asks for a part, from the beginning to the end.
         let mut rest = match after {
-            None => self.all(part).await?,
+            None => {
+                // What is left of a rebuild that broke off is old.
+                self.read().remove(part);
+                self.all(part).await?
+            }
             Some(after) => {
                 let mut rest = self.read().remove(part).unwrap_or_default();
                 rest.retain(|due| Position::of(due) > *after);
