@@ -6,8 +6,15 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use coordinator_core::settings::Settings;
-use coordinator_server::Deps;
+use async_trait::async_trait;
+use coordinator_core::assign::Sticky;
+use coordinator_core::settings::{Settings, Timing};
+use coordinator_core::time::Millis;
+use coordinator_server::{Deps, Indexes};
+use projection::{
+    Answer, Applied, Build, Entry, EntryId, Epoch, Index, IndexError, MemoryIndex, Namespace,
+    Range, Version,
+};
 use protocol::{GroupList, GroupState, GroupsQuery, ListedFrom};
 use redis::aio::MultiplexedConnection;
 use serde_json::Value;
@@ -101,6 +108,72 @@ async fn m5_with_the_indexes_lost_expiry_still_happens() {
     let expired = wait_until_async(PATIENCE, || is_empty(&second));
     expired.await.unwrap();
     until_indexed(&second).await;
+}
+
+/// An index that takes what it is told and answers no question.
+struct Hanging(MemoryIndex);
+
+#[async_trait]
+impl Index for Hanging {
+    async fn read(&self, _: &Namespace, _: &Range) -> Result<Answer, IndexError> {
+        std::future::pending().await
+    }
+
+    async fn upsert(&self, entry: &Entry) -> Result<Applied, IndexError> {
+        self.0.upsert(entry).await
+    }
+
+    async fn remove(
+        &self,
+        namespace: &Namespace,
+        id: &EntryId,
+        version: Version,
+    ) -> Result<Applied, IndexError> {
+        self.0.remove(namespace, id, version).await
+    }
+
+    async fn begin(&self, namespace: &Namespace) -> Result<Build, IndexError> {
+        self.0.begin(namespace).await
+    }
+
+    async fn load(&self, build: &mut Build, entries: &[Entry]) -> Result<(), IndexError> {
+        self.0.load(build, entries).await
+    }
+
+    async fn commit(&self, build: Build) -> Result<Epoch, IndexError> {
+        self.0.commit(build).await
+    }
+
+    async fn abandon(&self, build: Build) -> Result<(), IndexError> {
+        self.0.abandon(build).await
+    }
+}
+
+/// The mark says that somebody has been watching. It is left every 50 ms, and a gap of 200 ms would begin a new watch: the index is waited for for longer.
+#[tokio::test]
+async fn m6_an_index_that_hangs_keeps_no_dead_member_alive() {
+    let timing = Timing {
+        heartbeat_interval: Millis::new(500),
+        member_lease_ttl: Millis::new(2_000),
+        rebalance_timeout: Millis::new(2_000),
+        stale_member_retention: Millis::new(60_000),
+    };
+    let mut config = config();
+    config.settings = Settings::validated(timing, &Sticky).unwrap();
+    let hanging = || Arc::new(Hanging(MemoryIndex::new()));
+    let indexes = Indexes {
+        due: hanging(),
+        groups: hanging(),
+    };
+    let deps = Deps {
+        indexes: Some(indexes),
+        ..Deps::new(Arc::new(MemoryStore::new()))
+    };
+    let server = Server::with(deps, config).await;
+    server.create("orders", 2).await;
+    server.beat("orders", &heartbeat("a", 0, 0)).await;
+    let expired = wait_until_async(PATIENCE, || is_empty(&server)).await;
+    expired.unwrap();
 }
 
 #[tokio::test]
