@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod certificates;
+pub mod indexes;
 pub mod moody;
 pub mod plane;
 pub mod redis;
