@@ -121,6 +121,13 @@ pub struct GroupsQuery {
     pub limit: Option<u32>,
     /// The `nextCursor` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", param(nullable = false))]
+    #[cfg_attr(
+        feature = "openapi",
+        param(
+            nullable = false,
+            max_length = 1024,
+            pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+        )
+    )]
     pub cursor: Option<String>,
 }
