@@ -1,17 +1,14 @@
 //! Looks after groups that another coordinator made, changed or left behind, so that none is forgotten. Where indexes answer, only those are visited that are not
 //! known as they are listed, and all of them now and then; else all of them again and again. Paced, so that many groups do not crowd out the rest.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use coordinator_core::names::GroupId;
-use coordinator_core::numbers::StoreRevision;
 use projection::Limit;
 use store::{PageCursor, StoreError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::group_task::Ask;
-use super::listing::ListedGroup;
 use super::{Engine, ListingError};
 
 /// The most groups that are visited in a second.
@@ -81,7 +78,8 @@ impl Sweep {
             for listed in &page.groups {
                 let before = seen.remove(&listed.id);
                 if before != Some(listed.revision) {
-                    self.visit_listed(listed, before).await?;
+                    let is_behind = before.is_none_or(|before| before > listed.revision);
+                    self.visit(&listed.id, is_behind).await?;
                 }
             }
             match page.next {
@@ -89,26 +87,20 @@ impl Sweep {
                 None => break,
             }
         }
+        // Another coordinator deleted them, or the list has lost them.
         for group in seen.keys() {
-            self.pace.tick().await;
-            // Another coordinator deleted it, or the list has lost it.
-            self.engine.relist(group).await?;
+            self.visit(group, true).await?;
         }
-        self.visit_unlisted(seen).await;
         Ok(true)
     }
 
-    /// Visits a group that is not known as it is listed. It is listed anew where the list is behind, or no longer where the group is gone.
-    async fn visit_listed(
-        &mut self,
-        listed: &ListedGroup,
-        before: Option<StoreRevision>,
-    ) -> Result<(), StoreError> {
+    /// Visits a group in its turn. Where the list is wrong it is listed anew, or no longer where it is gone.
+    async fn visit(&mut self, group: &GroupId, relist: bool) -> Result<(), StoreError> {
         self.pace.tick().await;
-        if before.is_none_or(|before| before > listed.revision) {
-            self.engine.relist(&listed.id).await?;
+        if relist {
+            self.engine.relist(group).await?;
         }
-        let _ = self.engine.ask(&listed.id, Ask::Tick(None));
+        let _ = self.engine.ask(group, Ask::Tick(None));
         Ok(())
     }
 
@@ -118,24 +110,18 @@ impl Sweep {
         loop {
             let page = self.engine.store().groups(&cursor).await?;
             for group in page.groups {
-                self.pace.tick().await;
                 unlisted.remove(&group);
-                let _ = self.engine.ask(&group, Ask::Tick(None));
+                self.visit(&group, false).await?;
             }
             match page.next {
                 Some(next) => cursor = next,
                 None => break,
             }
         }
-        self.visit_unlisted(unlisted).await;
-        Ok(())
-    }
-
-    /// What another coordinator deleted is shown no longer than until then.
-    async fn visit_unlisted(&mut self, unlisted: BTreeMap<GroupId, StoreRevision>) {
-        for group in unlisted.into_keys() {
-            self.pace.tick().await;
-            let _ = self.engine.ask(&group, Ask::Tick(None));
+        // What another coordinator deleted is shown no longer than until then.
+        for group in unlisted.keys() {
+            self.visit(group, false).await?;
         }
+        Ok(())
     }
 }

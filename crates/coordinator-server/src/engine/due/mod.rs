@@ -84,7 +84,7 @@ impl DueWork {
     pub(super) fn note(&self, group: &GroupId, due: Option<Timestamp>, seen_at: Timestamp) {
         let telling = self.times.note(group, due, seen_at);
         if let (Some(telling), Some(shared)) = (telling, &self.shared) {
-            shared.outbox.put(group.clone(), telling.version(), telling);
+            shared.outbox.put(group.clone(), telling);
         }
     }
 
@@ -107,10 +107,7 @@ impl DueWork {
         let Some(shared) = &self.shared else { return };
         for found in shared.due(now).await {
             match self.times.compare(&found, now) {
-                Some(telling) => {
-                    let version = telling.version();
-                    shared.outbox.put(found.group, version, telling);
-                }
+                Some(telling) => shared.outbox.put(found.group, telling),
                 None => self.visits.want(found.group),
             }
         }
@@ -126,10 +123,8 @@ impl DueWork {
         let Some(shared) = &self.shared else {
             return std::future::pending().await;
         };
-        loop {
-            let tell = |group, telling| shared.tell(group, telling);
-            shared.outbox.tell(tell).await;
-        }
+        let tell = |group, telling| shared.tell(group, telling);
+        shared.outbox.tell(tell).await;
     }
 }
 

@@ -8,6 +8,7 @@ use coordinator_core::time::{Millis, Timestamp};
 use projection::{Namespace, Order, Position, Projected, Range};
 
 use super::entry::DueGroup;
+use crate::engine::outbox::Versioned;
 
 #[derive(Default)]
 pub(in crate::engine) struct DueTimes(Mutex<Inner>);
@@ -35,9 +36,8 @@ pub(in crate::engine) enum Telling {
     Nothing(Timestamp),
 }
 
-impl Telling {
-    /// When it was found out.
-    pub(super) const fn version(&self) -> Timestamp {
+impl Versioned for Telling {
+    fn version(&self) -> Timestamp {
         match self {
             Self::Due(due) => due.seen_at,
             Self::Nothing(seen_at) => *seen_at,

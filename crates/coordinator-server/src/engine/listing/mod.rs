@@ -24,7 +24,7 @@ use source::ListingSource;
 use super::Engine;
 use super::due::version_of;
 use super::entry_id::{before, entry_id};
-use super::outbox::Outbox;
+use super::outbox::{Outbox, Versioned};
 use super::recorded::restored;
 
 /// For how long the index is waited for: nothing urgent is asked of it, and what it misses costs a rebuild.
@@ -65,6 +65,14 @@ pub(crate) enum ListingError {
     Cursor,
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl Versioned for Telling {
+    fn version(&self) -> Timestamp {
+        match self {
+            Self::Changed(_, _, at) | Self::Gone(at) => *at,
+        }
+    }
 }
 
 impl Listing {
@@ -127,24 +135,21 @@ impl Listing {
     pub(super) fn changed(&self, record: Arc<GroupRecord>, revision: StoreRevision, at: Timestamp) {
         if self.has_index {
             let id = record.id.clone();
-            self.outbox
-                .put(id, at, Telling::Changed(record, revision, at));
+            self.outbox.put(id, Telling::Changed(record, revision, at));
         }
     }
 
     /// A group is gone. The index is told behind the answer.
     fn removed(&self, group: &GroupId, at: Timestamp) {
         if self.has_index {
-            self.outbox.put(group.clone(), at, Telling::Gone(at));
+            self.outbox.put(group.clone(), Telling::Gone(at));
         }
     }
 
     /// Tells the index what has changed, for ever.
     pub(super) async fn tell_index(&self) {
-        loop {
-            let tell = |group, telling| self.tell(group, telling);
-            self.outbox.tell(tell).await;
-        }
+        let tell = |group, telling| self.tell(group, telling);
+        self.outbox.tell(tell).await;
     }
 
     async fn tell(&self, group: GroupId, telling: Telling) {

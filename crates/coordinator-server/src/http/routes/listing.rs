@@ -1,5 +1,7 @@
 //! The list of all groups, whole or page by page.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use coordinator_core::names::StreamPrefix;
@@ -37,12 +39,17 @@ pub(in crate::http) async fn groups(
     Ok(Json(GroupList {
         groups: groups.filter(in_state).collect(),
         next_cursor: page.next,
-        served_by: Some(match age {
-            Some(_) => ListedFrom::Index,
-            None => ListedFrom::Records,
-        }),
+        served_by: Some(served_by(page.index_age)),
         index_age_ms: age.map(|age| u64::try_from(age).unwrap_or(u64::MAX)),
     }))
+}
+
+/// Who told which groups there are: the index, where it is known how old that is.
+pub(super) const fn served_by(index_age: Option<Duration>) -> ListedFrom {
+    match index_age {
+        Some(_) => ListedFrom::Index,
+        None => ListedFrom::Records,
+    }
 }
 
 /// All pages in one, as clients want it that know of no pages. It is as old as its oldest.

@@ -14,14 +14,12 @@ use store::{Message, MessagePage, MessageRange, PAGE_BYTES};
 
 use super::query::GrafanaQuery;
 use super::walk::Walk;
-use super::{Rows, rows, there};
+use super::{AT_ONCE, Rows, rows, there};
 use crate::convert;
 use crate::engine::{self, EngineError};
 use crate::http::access::Reader;
 use crate::http::{ApiError, App};
 
-/// How many shards are read at once.
-const AT_ONCE: usize = 8;
 /// The most shards of which records are told in one answer.
 const SHARDS: usize = 64;
 /// How many bytes of records are read for one answer, about; each shard may have its part of them, and no more than a page has.

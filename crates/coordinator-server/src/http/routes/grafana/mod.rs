@@ -8,7 +8,7 @@ mod walk;
 pub(in crate::http) use messages::messages;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Json;
@@ -29,12 +29,15 @@ use store::{MemberProgress, StoreError};
 use crate::convert::{self, ShardRow, Totals};
 use crate::engine::{self, EngineError, ListedGroup, Look, Reported, Sample, Standing, seen};
 use crate::http::access::Reader;
+use crate::http::routes::listing::served_by;
 use crate::http::{ApiError, App};
 use query::GrafanaQuery;
 use walk::{Cursor, Origin, Page, Told, Walk, page};
 
 /// Of so many groups the streams are looked at for an answer. Of more, what the sampler found last is told.
 const FRESH: usize = 8;
+/// How many groups, or shards, are read at once.
+const AT_ONCE: usize = 8;
 
 const SERVED_BY: HeaderName = HeaderName::from_static("x-served-by");
 const INDEX_AGE: HeaderName = HeaderName::from_static("x-index-age");
@@ -47,7 +50,7 @@ fn rows<T: Serialize>(rows: Vec<T>, origin: Origin) -> Rows<T> {
     let mut headers = HeaderMap::new();
     let seconds = |age: Duration| HeaderValue::from(age.as_secs());
     headers.insert(AGE, seconds(origin.age));
-    let served_by = match origin.served_by() {
+    let served_by = match served_by(origin.index_age) {
         ListedFrom::Index => "INDEX",
         ListedFrom::Records => "RECORDS",
     };
@@ -106,17 +109,17 @@ impl Found {
 /// Looks at groups: at each itself where they are few, else at what the sampler found last.
 struct Looker<'a> {
     app: &'a App,
-    samples: BTreeMap<GroupId, Sample>,
+    /// What the sampler found, once it is of use.
+    samples: OnceLock<BTreeMap<GroupId, Sample>>,
     streams: bool,
     members: bool,
 }
 
 impl<'a> Looker<'a> {
     fn new(app: &'a App, streams: bool, members: bool) -> Self {
-        let samples = app.engine().samples();
         Self {
             app,
-            samples,
+            samples: OnceLock::new(),
             streams,
             members,
         }
@@ -125,10 +128,15 @@ impl<'a> Looker<'a> {
     async fn look(&self, id: &GroupId, are_few: bool) -> Found {
         let engine = self.app.engine();
         if !are_few {
-            let sample = self.samples.get(id);
+            let sample = self.samples.get_or_init(|| engine.samples()).get(id);
+            // How old rows are goes by what they are made of.
+            let (for_streams, for_members) = (
+                sample.filter(|_| self.streams),
+                sample.filter(|_| self.members),
+            );
             return Found {
-                standing: sample.and_then(|sample| sample.standing.clone()),
-                reported: sample.map(|sample| Arc::clone(&sample.reported)),
+                standing: for_streams.and_then(|sample| sample.standing.clone()),
+                reported: for_members.map(|sample| Arc::clone(&sample.reported)),
             };
         }
         let standing = match self.streams {

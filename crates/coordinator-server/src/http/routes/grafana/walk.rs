@@ -10,14 +10,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use coordinator_core::names::GroupId;
 use futures_util::stream::{self, StreamExt};
 use projection::Limit;
-use protocol::ListedFrom;
 
 use super::query::GrafanaQuery;
+use super::{AT_ONCE, FRESH};
 use crate::engine::ListedGroup;
 use crate::http::{ApiError, App};
-
-/// How many groups are looked at at once.
-const AT_ONCE: usize = 8;
 
 /// Where the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,15 +110,6 @@ pub(super) struct Origin {
     pub(super) next: Option<String>,
 }
 
-impl Origin {
-    pub(super) const fn served_by(&self) -> ListedFrom {
-        match self.index_age {
-            Some(_) => ListedFrom::Index,
-            None => ListedFrom::Records,
-        }
-    }
-}
-
 /// The groups that are asked for, some at a time.
 pub(super) struct Walk<'a> {
     app: &'a App,
@@ -169,9 +157,9 @@ impl<'a> Walk<'a> {
     }
 
     fn wants(&self, group: &ListedGroup) -> bool {
-        let name = self.app.engine().listing_name(&group.id);
+        let name = || self.app.engine().listing_name(&group.id);
         let cursor = self.query.cursor.as_ref();
-        self.query.allows(&group.id) && cursor.is_none_or(|cursor| cursor.has_not_told(&name))
+        self.query.allows(&group.id) && cursor.is_none_or(|cursor| cursor.has_not_told(&name()))
     }
 
     /// Whether these are all of them: there is nothing behind.
@@ -203,7 +191,7 @@ where
     let mut are_few = query.cursor.as_ref().map(|cursor| cursor.are_few);
     while let Some(groups) = walk.next().await? {
         // What a cursor says is anybody's word.
-        let can_be_few = walk.is_over() && groups.len() <= super::FRESH;
+        let can_be_few = walk.is_over() && groups.len() <= FRESH;
         let few = *are_few.get_or_insert(can_be_few) && can_be_few;
         let looks = groups.into_iter().map(|group| {
             let name = app.engine().listing_name(&group.id);
