@@ -12,6 +12,36 @@ async fn two_groups(ctl: &Ctl) {
     ctl.run("group create orders billing").await.printed();
 }
 
+/// Two groups of one stream on a Redis, and where they are to be saved.
+struct Scene {
+    redis: RedisServer,
+    coordinator: Coordinator,
+    ctl: Ctl,
+    file: String,
+}
+
+impl Scene {
+    async fn with_two_groups() -> Self {
+        let redis = RedisServer::builder().start().unwrap();
+        let coordinator = Coordinator::on(&redis).await;
+        let ctl = Ctl::of(&coordinator);
+        two_groups(&ctl).await;
+        let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+        Self {
+            redis,
+            coordinator,
+            ctl,
+            file,
+        }
+    }
+
+    async fn lose_everything(&self) {
+        let mut connection = self.redis.connection().await.unwrap();
+        let flush = redis::cmd("FLUSHALL");
+        flush.exec_async(&mut connection).await.unwrap();
+    }
+}
+
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
@@ -168,13 +198,10 @@ async fn a_plan_into_a_store_that_has_an_unreadable_record_says_that_it_is_refus
 /// A record that can't be read is put back from a snapshot of before.
 #[tokio::test]
 async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
     ctl.run(&format!("snapshot save {file}")).await.printed();
-    spoil(&redis, "billing").await;
+    spoil(&scene.redis, "billing").await;
     ctl.run("group show orders billing").await.failed(1);
     let said = ctl
         .run(&format!("snapshot restore {file} --only other"))
@@ -195,7 +222,7 @@ async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
     assert_eq!(one["groups"].as_array().unwrap().len(), 1);
     assert_eq!(one["groups"][0]["outcome"], "REPAIRED");
     ctl.run("group show orders billing").await.printed();
-    spoil(&redis, "billing").await;
+    spoil(&scene.redis, "billing").await;
     let line = format!("snapshot restore {file} --force --execute -o json");
     let restored = json(&ctl.run(&line).await.printed());
     assert_eq!(restored["groups"][0]["outcome"], "REPAIRED");
@@ -207,15 +234,12 @@ async fn c6_a_record_that_can_not_be_read_is_repaired_by_force() {
 #[tokio::test]
 async fn a_plan_names_all_records_that_can_not_be_read_and_is_done_by_the_words_that_it_ends_with()
 {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
     ctl.run(&format!("snapshot save {file}")).await.printed();
     ctl.run("group create orders others").await.printed();
-    spoil(&redis, "billing").await;
-    spoil(&redis, "others").await;
+    spoil(&scene.redis, "billing").await;
+    spoil(&scene.redis, "others").await;
     let restore = format!("snapshot restore {file}");
     let plan = json(&ctl.run(&format!("{restore} -o json")).await.printed());
     let obstacles: Vec<&str> = plan["obstacles"]
@@ -234,7 +258,7 @@ async fn a_plan_names_all_records_that_can_not_be_read_and_is_done_by_the_words_
     let words = [
         "snapshot",
         "restore",
-        &file,
+        file,
         "--force",
         "--reason",
         "it was lost",

@@ -1,19 +1,14 @@
 //! What is saved, and what it may take the place of. What is in a file is not of interest here.
 
-use testkit::RedisServer;
-
-use super::{spoil, two_groups};
+use super::{Scene, spoil, two_groups};
 use crate::support::{Coordinator, Ctl};
 
 /// Who may not is told so, and a record that can't be read is named.
 #[tokio::test]
 async fn what_is_missing_in_a_snapshot_is_told() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
-    spoil(&redis, "billing").await;
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
+    spoil(&scene.redis, "billing").await;
     let saved = ctl.run(&format!("snapshot save {file}")).await;
     assert_eq!(saved.code, 1, "{saved:?}");
     assert_eq!(saved.out, "FOLDER/metadata.partial: 1 group saved\n");
@@ -23,7 +18,7 @@ async fn what_is_missing_in_a_snapshot_is_told() {
         ),
         "{saved:?}"
     );
-    assert!(!std::path::Path::new(&file).exists());
+    assert!(!std::path::Path::new(file).exists());
     let inspected = ctl.run(&format!("snapshot inspect {file}.partial")).await;
     let inspected = inspected.printed();
     assert!(
@@ -31,21 +26,18 @@ async fn what_is_missing_in_a_snapshot_is_told() {
         "{inspected}"
     );
 
-    let nobody = Ctl::at(&coordinator.url);
+    let nobody = Ctl::at(&scene.coordinator.url);
     nobody.run(&format!("snapshot save {file}")).await.failed(5);
 }
 
 #[tokio::test]
 async fn a_good_file_is_not_replaced_by_one_that_lacks_a_group() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
     let save = format!("snapshot save {file}");
     ctl.run(&save).await.printed();
-    let good = std::fs::read(&file).unwrap();
-    spoil(&redis, "billing").await;
+    let good = std::fs::read(file).unwrap();
+    spoil(&scene.redis, "billing").await;
     let saved = ctl.run(&save).await;
     assert_eq!(saved.code, 1, "{saved:?}");
     assert!(
@@ -53,7 +45,7 @@ async fn a_good_file_is_not_replaced_by_one_that_lacks_a_group() {
             && saved.err.contains("\n  what there is, is in FOLDER/metadata.partial; put each record right (coordctl snapshot restore FOLDER/metadata --only orders/billing --force), "),
         "{saved:?}"
     );
-    assert_eq!(std::fs::read(&file).unwrap(), good);
+    assert_eq!(std::fs::read(file).unwrap(), good);
     // What is advised does it.
     let repair = format!("snapshot restore {file} --only orders/billing --force --execute");
     ctl.run(&repair).await.printed();
@@ -66,25 +58,18 @@ async fn a_good_file_is_not_replaced_by_one_that_lacks_a_group() {
 /// A job that saves every night would wipe out what is needed on the day that everything is lost.
 #[tokio::test]
 async fn a_good_file_is_not_replaced_by_one_without_a_group() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
     let save = format!("snapshot save {file}");
     ctl.run(&save).await.printed();
-    let good = std::fs::read(&file).unwrap();
-    let mut connection = redis.connection().await.unwrap();
-    redis::cmd("FLUSHALL")
-        .exec_async(&mut connection)
-        .await
-        .unwrap();
+    let good = std::fs::read(file).unwrap();
+    scene.lose_everything().await;
     let said = ctl.run(&save).await.failed(1);
     assert_eq!(
         said,
         "coordctl: FOLDER/metadata: it was not replaced: there is no group any more, and it has 2 groups\n  if they were lost, put them back: coordctl snapshot restore FOLDER/metadata (docs/operations.md#metadata-lost-or-rolled-back); if they were deleted: coordctl snapshot save FOLDER/metadata --replace\n"
     );
-    assert_eq!(std::fs::read(&file).unwrap(), good);
+    assert_eq!(std::fs::read(file).unwrap(), good);
     ctl.run(&format!("{save}-empty")).await.printed();
     let replaced = ctl.run(&format!("{save} --replace")).await.printed();
     assert_eq!(replaced, "FOLDER/metadata: 0 groups saved\n");
@@ -93,14 +78,11 @@ async fn a_good_file_is_not_replaced_by_one_without_a_group() {
 /// One group may have been lost among many; or it was deleted on purpose, which only people know.
 #[tokio::test]
 async fn a_good_file_is_not_replaced_by_one_without_a_group_that_it_has() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
     let save = format!("snapshot save {file}");
     ctl.run(&save).await.printed();
-    let good = std::fs::read(&file).unwrap();
+    let good = std::fs::read(file).unwrap();
     ctl.run("group delete orders billing --execute --reason done")
         .await
         .printed();
@@ -112,9 +94,9 @@ async fn a_good_file_is_not_replaced_by_one_without_a_group_that_it_has() {
         saved.err,
         "coordctl: FOLDER/metadata: it is as it was, since a group of it is not there any more: orders/billing\n  what there is, is in FOLDER/metadata.partial; a group that was lost is put back by coordctl snapshot restore FOLDER/metadata --only orders/billing --force; where all were deleted on purpose: coordctl snapshot save FOLDER/metadata --replace (docs/operations.md#backup-and-restore)\n"
     );
-    assert_eq!(std::fs::read(&file).unwrap(), good);
+    assert_eq!(std::fs::read(file).unwrap(), good);
     // A record that can't be read is no group that is gone, and no flag makes up for it.
-    spoil(&redis, "others").await;
+    spoil(&scene.redis, "others").await;
     let saved = ctl.run(&save).await;
     assert!(
         saved
@@ -123,7 +105,7 @@ async fn a_good_file_is_not_replaced_by_one_without_a_group_that_it_has() {
         "{saved:?}"
     );
     let saved = ctl.run(&format!("{save} --replace")).await;
-    assert_eq!((saved.code, std::fs::read(&file).unwrap()), (1, good));
+    assert_eq!((saved.code, std::fs::read(file).unwrap()), (1, good));
     assert!(!saved.err.contains("any more"), "{saved:?}");
     ctl.run("group delete orders others --execute --reason broken --force")
         .await;
@@ -134,13 +116,10 @@ async fn a_good_file_is_not_replaced_by_one_without_a_group_that_it_has() {
 /// What is written beside a good file is nobody else's, either.
 #[tokio::test]
 async fn what_is_no_snapshot_is_not_replaced_by_a_part_of_one() {
-    let redis = RedisServer::builder().start().unwrap();
-    let coordinator = Coordinator::on(&redis).await;
-    let ctl = Ctl::of(&coordinator);
-    two_groups(&ctl).await;
-    let file = format!("{}/metadata", ctl.home.path().to_str().unwrap());
+    let scene = Scene::with_two_groups().await;
+    let (ctl, file) = (&scene.ctl, &scene.file);
     std::fs::write(format!("{file}.partial"), "mine\n").unwrap();
-    spoil(&redis, "billing").await;
+    spoil(&scene.redis, "billing").await;
     let said = ctl.run(&format!("snapshot save {file}")).await.failed(1);
     assert_eq!(
         said,
