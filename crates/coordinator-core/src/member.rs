@@ -45,6 +45,8 @@ pub struct MemberRecord {
     /// The newest epoch that it had been given when writes were doubted, until it sends one from after that. From the last that it sent to this one they stay good;
     /// others from before may have gone to another process in the lost writes (rule C7).
     pub epoch_before_loss: Option<MemberEpoch>,
+    /// The version with which it joined: whoever knows only an earlier one speaks from before (rule H13).
+    pub joined_at: MetadataVersion,
     /// The last version it reported.
     pub reported_version: MetadataVersion,
     /// The version from which on it knew that it had let go of the shard it released last. See [`crate::Group::decide`], rule H14a.

@@ -43,6 +43,11 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
             judge_rejoin(draft, heartbeat, &member)
         }
         (MemberState::Active | MemberState::Leaving, EpochClaim::Leave) => {
+            if heartbeat.version < member.joined_at {
+                // Rules H13 and T3a: sent by an earlier process, if none of them names itself. What that one may still read waits for its own lease, which
+                // no answer may prolong.
+                return refuse(draft.group(), HeartbeatStatus::Fenced);
+            }
             if is_older_message(draft.group(), &member, heartbeat) {
                 return answer::answer_overtaken(draft, heartbeat);
             }
@@ -156,11 +161,9 @@ pub(super) fn is_older_message(
         (Some(_), Some(_)) => is_numbered_lower(member, heartbeat),
         _ => {
             // A client without positions that claims what it let go of, and has not seen the version of its letting go, speaks from before it.
-            // And so does one that leaves without having seen that the member joined.
             let speaks_from_before = || {
-                let leaves = heartbeat.claim() == Some(EpochClaim::Leave);
                 heartbeat.version < member.released_at
-                    && (leaves || outside_authority(group, heartbeat).is_some())
+                    && outside_authority(group, heartbeat).is_some()
             };
             heartbeat.version < member.reported_version || speaks_from_before()
         }

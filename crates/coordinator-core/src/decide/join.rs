@@ -92,6 +92,7 @@ fn become_active(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatReply
         epoch: draft.group().record.group_epoch.as_assignment().as_member(),
         previous_epoch: None,
         epoch_before_loss: None,
+        joined_at,
         reported_version: MetadataVersion::default(),
         // It has nothing from before.
         released_at: joined_at,
