@@ -66,8 +66,8 @@ pub struct Metrics {
     pub age: Duration,
     /// Namespaces that the source answers until a rebuild makes up for a write that failed.
     pub namespaces_in_doubt: usize,
-    /// Whether the index is left alone just now.
-    pub circuit_open: bool,
+    /// Namespaces for which the index is left alone just now.
+    pub circuits_open: usize,
 }
 
 #[derive(Debug, Default)]
@@ -120,7 +120,7 @@ impl Counters {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn read(&self, circuit_open: bool, namespaces_in_doubt: usize) -> Metrics {
+    pub(crate) fn read(&self, circuits_open: usize, namespaces_in_doubt: usize) -> Metrics {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Metrics {
             served_by_index: of(&self.served_by_index),
@@ -142,7 +142,7 @@ impl Counters {
             rebuilds_failed: of(&self.rebuilds_failed),
             age: Duration::from_millis(of(&self.age_ms)),
             namespaces_in_doubt,
-            circuit_open,
+            circuits_open,
         }
     }
 }

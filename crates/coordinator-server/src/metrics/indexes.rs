@@ -36,8 +36,8 @@ families! {
         |it, labels, series| series.put(labels, it.age.as_secs_f64());
     "index_in_doubt", Gauge, "Parts of the index that missed a write and are yet to be rebuilt.",
         |it, labels, series| series.put(labels, it.namespaces_in_doubt);
-    "index_circuit_open", Gauge, "1 while the index is left alone because it failed repeatedly.",
-        |it, labels, series| series.put(labels, u8::from(it.circuit_open));
+    "index_circuit_open", Gauge, "Parts for which the index is left alone because it failed repeatedly.",
+        |it, labels, series| series.put(labels, it.circuits_open);
 }
 
 fn reads(it: &Metrics, labels: &str, series: &mut Series<'_>) {

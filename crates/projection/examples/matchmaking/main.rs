@@ -50,13 +50,14 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
                 break;
             }
             println!(
-                "{playlist}: {} of {} proposed tickets matched, served by {:?} in {:?}",
+                "{playlist}: {} of {} proposed tickets matched, told by {:?} in {:?}",
                 round.claimed.len(),
                 round.proposed.len(),
                 round.served_by,
-                round.asked_for
+                round.stood_still
             );
         }
+        worker.settle().await;
     }
     println!("{:#?}", projection.metrics());
     Ok(())

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use projection::{EntryId, Limit, Namespace, Projection, ServedBy};
+use projection::{EntryId, Limit, Namespace, Projection, ServedBy, Version};
 
 use crate::tickets::{Claimed, Ticket, Tickets, version};
 
@@ -17,14 +17,16 @@ pub(crate) struct Round {
     /// What was matched.
     pub(crate) claimed: Vec<Claimed>,
     pub(crate) served_by: ServedBy,
-    /// How long the question for the first 64 took.
-    pub(crate) asked_for: Duration,
+    /// How long matching stood still: all of the round but what PostgreSQL took to match.
+    pub(crate) stood_still: Duration,
 }
 
 pub(crate) struct Worker {
     playlist: Namespace,
     tickets: Tickets,
     projection: Projection<Ticket>,
+    /// What the index is yet to be told of: tickets that are closed.
+    gone: Vec<(EntryId, Version)>,
     /// Makes the names of matches unique: one per worker.
     name: String,
     rounds: u64,
@@ -41,26 +43,25 @@ impl Worker {
             playlist,
             tickets,
             projection,
+            gone: Vec::new(),
             name: name.to_owned(),
             rounds: 0,
         }
     }
 
-    /// Matches what is among the first 64.
+    /// Matches what is among the first 64. What came of the round before is told to the index beside the question, so that an index that hangs costs its time
+    /// only once.
     pub(crate) async fn round(&mut self) -> Result<Round, Box<dyn Error + Send + Sync>> {
         let begun = Instant::now();
-        let first = self
-            .projection
-            .snapshot(&self.playlist, Limit::new(64)?)
-            .await?;
-        let asked_for = begun.elapsed();
+        let gone = std::mem::take(&mut self.gone);
+        let question = self.projection.snapshot(&self.playlist, Limit::new(64)?);
+        let ((), first) = tokio::join!(self.tell(gone), question);
+        let (first, stood_still) = (first?, begun.elapsed());
         self.rounds += 1;
         let round = format!("{}-{}", self.name, self.rounds);
         let ids: Vec<String> = first.items.iter().map(|ticket| ticket.id.clone()).collect();
-        let claimed = self
-            .tickets
-            .claim(self.playlist.as_str(), &ids, &round)
-            .await?;
+        let playlist = self.playlist.as_str();
+        let claimed = self.tickets.claim(playlist, &ids, &round).await?;
         let mut gone: Vec<(String, i64)> = Vec::new();
         gone.extend(
             claimed
@@ -75,25 +76,28 @@ impl Worker {
         if !rest.is_empty() {
             gone.extend(self.tickets.closed(&rest).await?);
         }
-        self.remove(gone).await?;
+        for (id, number) in gone {
+            self.gone.push((EntryId::new(id)?, version(number)));
+        }
         Ok(Round {
             proposed: first.items,
             claimed,
             served_by: first.served_by,
-            asked_for,
+            stood_still,
         })
     }
 
-    /// All at once, so that an index that hangs costs its time only once. What does not reach it is made up for by a rebuild.
-    async fn remove(&self, gone: Vec<(String, i64)>) -> Result<(), projection::InvalidInput> {
-        let gone = gone
-            .into_iter()
-            .map(|(id, number)| Ok((EntryId::new(id)?, version(number))));
-        let gone: Vec<_> = gone.collect::<Result<_, _>>()?;
+    /// Tells the index what came of the last round, if no other is to follow.
+    pub(crate) async fn settle(&mut self) {
+        let gone = std::mem::take(&mut self.gone);
+        self.tell(gone).await;
+    }
+
+    /// All at once. What does not reach the index is made up for by a rebuild.
+    async fn tell(&self, gone: Vec<(EntryId, Version)>) {
         let removals = gone
             .iter()
             .map(|(id, version)| self.projection.remove(&self.playlist, id, *version));
         join_all(removals).await;
-        Ok(())
     }
 }

@@ -232,8 +232,16 @@ impl Index for MemoryIndex {
         Ok(Build {
             namespace: namespace.clone(),
             token,
+            lease: LEASE,
             pages: 0,
         })
+    }
+
+    async fn renew(&self, build: &Build) -> Result<(), IndexError> {
+        let (mut spaces, now) = (self.spaces(), (self.clock)());
+        let space = spaces.entry(build.namespace.clone()).or_default();
+        space.mine(build, now)?.until = now + LEASE;
+        Ok(())
     }
 
     async fn load(&self, build: &mut Build, entries: &[Entry]) -> Result<(), IndexError> {

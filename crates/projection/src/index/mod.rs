@@ -40,6 +40,8 @@ pub struct Build {
     /// The namespace that is rebuilt.
     pub namespace: Namespace,
     pub(crate) token: String,
+    /// For how long it stands unless it is prolonged.
+    pub(crate) lease: Duration,
     /// Pages that the index confirmed.
     pub(crate) pages: u64,
 }
@@ -74,7 +76,7 @@ pub trait Index: Send + Sync + 'static {
         version: Version,
     ) -> Result<Applied, IndexError>;
 
-    /// Begins a rebuild. One at a time per namespace, under a lease that each page prolongs.
+    /// Begins a rebuild. One at a time per namespace, under a lease that each page and each [`renew`](Self::renew) prolongs.
     ///
     /// # Errors
     ///
@@ -87,6 +89,13 @@ pub trait Index: Send + Sync + 'static {
     ///
     /// [`IndexError::Foreign`] if one of the entries belongs elsewhere: none is loaded. [`IndexError::BuildLost`]: begin anew.
     async fn load(&self, build: &mut Build, entries: &[Entry]) -> Result<(), IndexError>;
+
+    /// Prolongs the lease of a rebuild whose next page takes its time.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexError::BuildLost`]: begin anew.
+    async fn renew(&self, build: &Build) -> Result<(), IndexError>;
 
     /// Puts the rebuild in the place of what the namespace held, in one step.
     ///

@@ -75,7 +75,7 @@ pub struct WriteError {
     pub reason: FallbackReason,
 }
 
-/// A namespace was not rebuilt. What the index held is as it was.
+/// A namespace was not rebuilt. What the index held is as it was; where the index failed in the last step, it may hold all that was rebuilt instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RebuildError {

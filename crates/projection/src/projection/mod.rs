@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use breaker::Breaker;
+use breaker::Breakers;
 pub use error::{FallbackReason, RebuildError, SnapshotError, WriteError};
 pub use repair::Rebuilt;
 pub use settings::Settings;
@@ -58,7 +58,7 @@ struct Shared<T> {
     source: Arc<dyn Source<T>>,
     index: Option<Arc<dyn Index>>,
     settings: Settings,
-    breaker: Breaker,
+    breakers: Breakers,
     standing: Standing,
     counters: Counters,
 }
@@ -84,7 +84,7 @@ impl<T: Projected> Projection<T> {
             shared: Arc::new(Shared {
                 source,
                 index,
-                breaker: Breaker::new(settings.breaker_failures, settings.breaker_pause),
+                breakers: Breakers::new(settings.breaker_failures, settings.breaker_pause),
                 standing: Standing::default(),
                 counters: Counters::default(),
                 settings,
@@ -244,9 +244,9 @@ impl<T: Projected> Projection<T> {
         };
         // Marked before the write begins: whoever drops this future leaves a namespace that is repaired.
         let doubt = shared.standing.doubt(namespace);
-        let outcome = if shared.breaker.lets_through() {
+        let outcome = if shared.breakers.lets_through(namespace) {
             let write = write(Arc::clone(index));
-            shared.in_time(write).await
+            shared.in_time(namespace, write).await
         } else {
             Err(FallbackReason::CircuitOpen)
         };
@@ -272,10 +272,9 @@ impl<T: Projected> Projection<T> {
     /// What happened so far in this process, to be shown to people and machines.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        self.shared.counters.read(
-            self.shared.breaker.is_open(),
-            self.shared.standing.in_doubt(),
-        )
+        self.shared
+            .counters
+            .read(self.shared.breakers.open(), self.shared.standing.in_doubt())
     }
 }
 
@@ -290,10 +289,12 @@ impl<T: Projected> Shared<T> {
         if self.standing.is_doubtful(namespace) {
             return Err(FallbackReason::MissedWrite);
         }
-        if !self.breaker.lets_through() {
+        if !self.breakers.lets_through(namespace) {
             return Err(FallbackReason::CircuitOpen);
         }
-        let answer = self.in_time(index.read(namespace, range)).await?;
+        let answer = self
+            .in_time(namespace, index.read(namespace, range))
+            .await?;
         let items = restored(&answer).map_err(FallbackReason::Damaged)?;
         Ok(Snapshot {
             items,
@@ -303,13 +304,14 @@ impl<T: Projected> Shared<T> {
         })
     }
 
-    /// What the index says within its time. The breaker counts what fails.
+    /// What the index says within its time. The namespace's breaker counts what fails.
     async fn in_time<R>(
         &self,
+        namespace: &Namespace,
         call: impl Future<Output = Result<R, IndexError>>,
     ) -> Result<R, FallbackReason> {
         // Whoever drops the caller's future here has tried, and learnt nothing.
-        let trial = self.breaker.trial();
+        let trial = self.breakers.trial(namespace);
         match tokio::time::timeout(self.settings.index_timeout, call).await {
             Err(_) => {
                 trial.failed();

@@ -1,11 +1,12 @@
 //! Rebuilding a namespace of the index from pages of the source: beside a read that found it wanting, or because someone asks. It never
 //! changes an answer.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{Projection, RebuildError, Shared};
-use crate::index::{Build, Index};
+use crate::index::{Build, Index, IndexError};
 use crate::model::{Entry, Epoch, Namespace, Position, Projected};
 
 /// A rebuild that is in place.
@@ -35,7 +36,7 @@ impl<T: Projected> Projection<T> {
     ///
     /// # Errors
     ///
-    /// [`RebuildError`]: what the index held is as it was.
+    /// [`RebuildError`]: what the index held is as it was; where the index failed in the last step, it may hold all that was rebuilt instead.
     pub async fn rebuild(&self, namespace: &Namespace) -> Result<Rebuilt, RebuildError> {
         let shared = &self.shared;
         let outcome = shared.rebuild(namespace).await;
@@ -69,7 +70,7 @@ impl<T: Projected> Shared<T> {
     async fn rebuild(&self, namespace: &Namespace) -> Result<Rebuilt, RebuildError> {
         let index = self.index.as_ref().ok_or(RebuildError::NoIndex)?;
         let number = self.standing.rebuilding();
-        let trial = self.breaker.trial();
+        let trial = self.breakers.trial(namespace);
         let work = self.build(index.as_ref(), namespace);
         let outcome = tokio::time::timeout(self.settings.repair_deadline, work).await;
         let rebuilt = outcome.map_err(|_| RebuildError::Deadline)??;
@@ -85,15 +86,11 @@ impl<T: Projected> Shared<T> {
     ) -> Result<Rebuilt, RebuildError> {
         let mut build = index.begin(namespace).await?;
         match self.fill(index, &mut build).await {
-            Ok(entries) => {
-                let epoch = index.commit(build).await?;
-                Ok(Rebuilt { epoch, entries })
-            }
-            Err(error) => {
-                // If that fails too, the lease runs out.
-                let _ = index.abandon(build).await;
-                Err(error)
-            }
+            Ok(entries) => match index.commit(build.clone()).await {
+                Ok(epoch) => Ok(Rebuilt { epoch, entries }),
+                Err(error) => Err(given_up(index, build, error.into()).await),
+            },
+            Err(error) => Err(given_up(index, build, error).await),
         }
     }
 
@@ -103,7 +100,8 @@ impl<T: Projected> Shared<T> {
         let mut count = 0;
         loop {
             let page = self.source.page(&build.namespace, after.as_ref(), size);
-            let items = page.await.map_err(RebuildError::Source)?;
+            let page = keeping(index, build, page).await?;
+            let items = page.map_err(RebuildError::Source)?;
             for item in &items {
                 let place = Position::of(item);
                 if after.as_ref().is_some_and(|after| place <= *after) {
@@ -119,4 +117,31 @@ impl<T: Projected> Shared<T> {
             }
         }
     }
+}
+
+/// Waits for the source, and keeps the rebuild's lease meanwhile: however long that takes, nobody else begins.
+async fn keeping<R>(
+    index: &dyn Index,
+    build: &Build,
+    work: impl Future<Output = R>,
+) -> Result<R, IndexError> {
+    let lost = async {
+        loop {
+            tokio::time::sleep(build.lease / 3).await;
+            // Of what fails otherwise the next page hears, if it lasts.
+            if let Err(error @ IndexError::BuildLost) = index.renew(build).await {
+                return error;
+            }
+        }
+    };
+    tokio::select! {
+        done = work => Ok(done),
+        error = lost => Err(error),
+    }
+}
+
+/// Gives a rebuild up that came to nothing. If that fails too, its lease runs out.
+async fn given_up(index: &dyn Index, build: Build, error: RebuildError) -> RebuildError {
+    let _ = index.abandon(build).await;
+    error
 }

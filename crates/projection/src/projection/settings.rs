@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Settings {
     /// How long the index may take for a read or a single write. 100 ms.
     pub index_timeout: Duration,
-    /// After how many failures in a row the index is left alone for a while. 3.
+    /// After how many failures in a row the index is left alone for a while, of each namespace by itself. 3.
     pub breaker_failures: u32,
     /// How long it is left alone before one call tries it again. 1 s.
     pub breaker_pause: Duration,

@@ -68,6 +68,12 @@ local function let_expire()
   redis.call('PEXPIRE', KEYS[7], decimal(lease * 3))
 end
 
+-- A rebuild shows that somebody is at work on it.
+local function prolong(now)
+  redis.call('HSET', KEYS[5], 'until', decimal(now + number_in_m('lease')))
+  let_expire()
+end
+
 -- Forgets removals that are so old that no earlier version is still on its way.
 local function clear_old(now, age, most)
   for _, id in ipairs(redis.call('ZRANGE', KEYS[4], '-inf', '(' .. decimal(now - age), 'BYSCORE', 'LIMIT', 0, most)) do

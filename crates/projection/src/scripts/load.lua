@@ -16,6 +16,6 @@ for index = 4, #ARGV, 4 do
     put(KEYS[6], KEYS[7], 'loaded', ARGV[index], ARGV[index + 1], ARGV[index + 2], ARGV[index + 3])
   end
 end
-redis.call('HSET', KEYS[5], 'pages', ARGV[3], 'until', decimal(now + number_in_m('lease')))
-let_expire()
+redis.call('HSET', KEYS[5], 'pages', ARGV[3])
+prolong(now)
 return {0}

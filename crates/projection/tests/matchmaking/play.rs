@@ -153,7 +153,9 @@ async fn casual_tickets_ahead_make_no_ranked_answer_short() {
         let ids: Vec<&String> = first.items.iter().map(|ticket| &ticket.id).collect();
         assert_eq!(ids, ranked.iter().take(64).collect::<Vec<_>>());
     }
-    let round = scene.worker("ranked").round().await.unwrap();
+    let mut worker = scene.worker("ranked");
+    let round = worker.round().await.unwrap();
+    worker.settle().await;
     assert_eq!((round.proposed.len(), round.claimed.len()), (64, 64));
     let rest = scene
         .projection
@@ -169,7 +171,9 @@ async fn a_repair_of_one_playlist_leaves_the_other_byte_for_byte() {
     for name in ["casual", "ranked"] {
         scene.enqueue(name, 90, 0).await;
         scene.rebuild(name).await;
-        scene.worker(name).round().await.unwrap();
+        let mut worker = scene.worker(name);
+        worker.round().await.unwrap();
+        worker.settle().await;
     }
     for (repaired, other) in [("casual", "ranked"), ("ranked", "casual")] {
         let before = scene.bytes(other).await;
@@ -349,7 +353,7 @@ async fn every_ticket_is_matched_once_with_redis_killed_restarted_and_stopped() 
     }
     all_are_matched_once(&rounds, came);
     let slowest = *scene.timed.slowest.lock().unwrap();
-    let longest = rounds.iter().map(|round| round.asked_for).max().unwrap();
+    let longest = rounds.iter().map(|round| round.stood_still).max().unwrap();
     assert!(
         longest <= INDEX_TIMEOUT + slowest + SLACK,
         "{longest:?}, the source {slowest:?}"

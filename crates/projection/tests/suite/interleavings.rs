@@ -16,6 +16,7 @@ on_each_index![
     a_builder_that_was_overtaken_changes_nothing,
     a_crash_after_loading_leaves_the_old_and_delays_the_next_by_a_lease,
     a_lease_that_ran_out_does_not_come_back,
+    a_lease_is_prolonged_while_the_source_is_read,
     a_removal_overtakes_its_upsert,
     a_removal_overtakes_its_upsert_with_a_whole_rebuild_between,
     fallback_upsert_repair,
@@ -147,6 +148,24 @@ async fn a_lease_that_ran_out_does_not_come_back(world: World) {
     );
     assert_eq!(world.index.commit(build).await, Err(IndexError::BuildLost));
     assert_eq!(world.read("a").await, Err(IndexError::Unbuilt));
+}
+
+async fn a_lease_is_prolonged_while_the_source_is_read(world: World) {
+    world.row(&item("a", "x", 1, 1));
+    let mut build = world.begin("a").await;
+    world.index.renew(&build).await.unwrap();
+    world.load(&mut build, &world.rows.all("a")).await.unwrap();
+    world.index.renew(&build).await.unwrap();
+    world.upsert(&item("a", "y", 2, 1)).await;
+    world.index.commit(build.clone()).await.unwrap();
+    assert_eq!(world.held("a").await, pairs(&[("x", 1), ("y", 1)]));
+    let over = world.index.renew(&build).await;
+    assert_eq!(over, Err(IndexError::BuildLost), "there is none any more");
+    let build = world.begin("a").await;
+    world.lapse("a").await;
+    let late = world.index.renew(&build).await;
+    assert_eq!(late, Err(IndexError::BuildLost), "what ran out stays so");
+    world.begin("a").await;
 }
 
 async fn a_removal_overtakes_its_upsert(world: World) {

@@ -6,6 +6,7 @@ mod contract;
 mod convergence;
 mod faults;
 mod interleavings;
+mod parts_fail;
 mod redis_keys;
 mod source;
 mod world;

@@ -19,7 +19,7 @@ use script::{Script, scripts};
 use super::{Answer, Applied, Build, Index, IndexError, all_belong};
 use crate::model::{Entry, EntryId, Epoch, Namespace, ProjectionName, Range, Version};
 
-/// How long a rebuild may pause between two pages before another may begin.
+/// How long a rebuild may show no sign of life before another may begin.
 const LEASE: Duration = Duration::from_secs(10);
 /// How long removals are kept, and at most how long a rebuild may take. A write that is older when it arrives may undo a removal.
 const TOMBSTONES: Duration = Duration::from_secs(3600);
@@ -46,7 +46,8 @@ impl<C: ConnectionLink> RedisIndex<C> {
         }
     }
 
-    /// How long a rebuild may pause between two pages before another may begin. 10 seconds unless set.
+    /// How long a rebuild may show no sign of life before another may begin. It shows one three times as often while it waits for the source. 10 seconds unless
+    /// set.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(1));
@@ -171,8 +172,16 @@ impl<C: ConnectionLink> Index for RedisIndex<C> {
         Ok(Build {
             namespace: namespace.clone(),
             token,
+            lease: self.lease,
             pages: 0,
         })
+    }
+
+    async fn renew(&self, build: &Build) -> Result<(), IndexError> {
+        let kept = milliseconds(self.tombstones);
+        let arguments = [kept.as_bytes()];
+        let renewed = self.step(&scripts::RENEW, build, &arguments).await;
+        renewed.map(drop)
     }
 
     async fn load(&self, build: &mut Build, entries: &[Entry]) -> Result<(), IndexError> {

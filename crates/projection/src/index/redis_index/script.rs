@@ -62,6 +62,7 @@ pub(super) mod scripts {
         REMOVE = "remove", FREES, ["common"];
         BEGIN = "begin", WRITES, ["common"];
         LOAD = "load", WRITES, ["common"];
+        RENEW = "renew", FREES, ["common"];
         COMMIT = "commit", FREES, ["common"];
         ABANDON = "abandon", FREES, ["common"];
     }
