@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -19,6 +20,7 @@ use protocol::{GroupList, GroupState, GroupsQuery, ListedFrom};
 use redis::aio::MultiplexedConnection;
 use store::MemoryStore;
 use support::indexes::{PATIENCE, forget, keys, list, until_indexed};
+use support::moody::MoodyStore;
 use support::redis::{command_counts, deps, start};
 use support::{Server, config, heartbeat};
 use testkit::wait_until_async;
@@ -114,6 +116,10 @@ impl Index for Hanging {
         self.0.load(build, entries).await
     }
 
+    async fn renew(&self, build: &Build) -> Result<(), IndexError> {
+        self.0.renew(build).await
+    }
+
     async fn commit(&self, build: Build) -> Result<Epoch, IndexError> {
         self.0.commit(build).await
     }
@@ -121,6 +127,34 @@ impl Index for Hanging {
     async fn abandon(&self, build: Build) -> Result<(), IndexError> {
         self.0.abandon(build).await
     }
+}
+
+fn indexes(index: impl Fn() -> Arc<dyn Index>) -> Option<Indexes> {
+    Some(Indexes {
+        due: index(),
+        groups: index(),
+    })
+}
+
+/// Each part is rebuilt by itself, and all of them at the same time when the index was lost.
+#[tokio::test]
+async fn m5_parts_that_are_rebuilt_together_share_a_walk_of_the_directory() {
+    let store = MoodyStore::new(None);
+    let deps = Deps {
+        store: store.clone(),
+        indexes: indexes(|| Arc::new(MemoryIndex::new())),
+        ..Deps::new(Arc::clone(&store.store))
+    };
+    let server = Server::with(deps, config()).await;
+    let line = "redis_stream_coord_index_rebuild_total{index=\"due\",outcome=\"built\"} 16";
+    let is_built = || async {
+        let metrics = server.client.metrics().await.unwrap();
+        metrics.lines().any(|shown| shown == line)
+    };
+    wait_until_async(PATIENCE, is_built).await.unwrap();
+    let pages = store.pages.load(Ordering::SeqCst);
+    // Two for the parts, at most as many for the list of groups, and the sweep's own.
+    assert!(pages <= 8, "{pages} walks");
 }
 
 /// The mark says that somebody has been watching. It is left every 50 ms, and a gap of 200 ms would begin a new watch: the index is waited for for longer.
@@ -134,13 +168,8 @@ async fn m6_an_index_that_hangs_keeps_no_dead_member_alive() {
     };
     let mut config = config();
     config.settings = Settings::validated(timing, &Sticky).unwrap();
-    let hanging = || Arc::new(Hanging(MemoryIndex::new()));
-    let indexes = Indexes {
-        due: hanging(),
-        groups: hanging(),
-    };
     let deps = Deps {
-        indexes: Some(indexes),
+        indexes: indexes(|| Arc::new(Hanging(MemoryIndex::new()))),
         ..Deps::new(Arc::new(MemoryStore::new()))
     };
     let server = Server::with(deps, config).await;

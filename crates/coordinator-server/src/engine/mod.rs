@@ -4,6 +4,7 @@ mod asked;
 mod change;
 mod create;
 mod delete;
+mod directory;
 mod due;
 mod entry_id;
 mod epochs;

@@ -8,33 +8,22 @@ use coordinator_core::names::{GroupId, StreamPrefix};
 use coordinator_core::record::GroupRecord;
 use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
-use store::{GroupStore, Lives, PageCursor, Snapshot, StoreError};
+use store::{Lives, Snapshot};
 use tokio::sync::oneshot;
 
+use super::directory::walk;
 use super::group_task::{Ask, Told};
 use super::{Engine, EngineError};
-
-/// The groups of the directory that are wanted, page by page.
-pub(super) async fn group_ids_where(
-    store: &dyn GroupStore,
-    keep: impl Fn(&GroupId) -> bool + Send,
-) -> Result<BTreeSet<GroupId>, StoreError> {
-    let mut ids = BTreeSet::new();
-    let mut cursor = PageCursor::default();
-    loop {
-        let page = store.groups(&cursor).await?;
-        ids.extend(page.groups.into_iter().filter(&keep));
-        match page.next {
-            Some(next) => cursor = next,
-            None => return Ok(ids),
-        }
-    }
-}
 
 impl Engine {
     /// The names of all groups in the directory, those without a record and those that can't be read included.
     pub(crate) async fn group_ids(&self) -> Result<BTreeSet<GroupId>, EngineError> {
-        Ok(group_ids_where(self.store(), |_| true).await?)
+        let mut ids = BTreeSet::new();
+        walk(self.store(), |group| {
+            ids.insert(group);
+        })
+        .await?;
+        Ok(ids)
     }
 
     /// The groups of a stream, in the order of their names.

@@ -21,13 +21,15 @@ pub(super) trait Versioned {
 pub(super) struct Outbox<T> {
     inner: Mutex<Inner<T>>,
     put: Notify,
-    emptied: Notify,
+    told: Notify,
 }
 
 struct Inner<T> {
     waiting: BTreeMap<GroupId, T>,
-    /// Whether some are being told.
-    is_telling: bool,
+    /// How much was ever to be told.
+    put: u64,
+    /// How much of it is told, the first of it.
+    told: u64,
 }
 
 impl<T> Default for Outbox<T> {
@@ -35,10 +37,11 @@ impl<T> Default for Outbox<T> {
         Self {
             inner: Mutex::new(Inner {
                 waiting: BTreeMap::new(),
-                is_telling: false,
+                put: 0,
+                told: 0,
             }),
             put: Notify::new(),
-            emptied: Notify::new(),
+            told: Notify::new(),
         }
     }
 }
@@ -53,6 +56,7 @@ impl<T: Versioned> Outbox<T> {
             return;
         }
         inner.waiting.insert(group, telling);
+        inner.put += 1;
         drop(inner);
         self.put.notify_one();
     }
@@ -60,32 +64,30 @@ impl<T: Versioned> Outbox<T> {
     /// Tells what there is, as soon as there is something, for ever. To be called by one task.
     pub(super) async fn tell<F: Future<Output = ()>>(&self, tell: impl Fn(GroupId, T) -> F) {
         loop {
-            let waiting = {
+            let (waiting, put) = {
                 let mut inner = self.lock();
-                inner.is_telling = !inner.waiting.is_empty();
-                std::mem::take(&mut inner.waiting)
+                (std::mem::take(&mut inner.waiting), inner.put)
             };
             if waiting.is_empty() {
-                self.emptied.notify_waiters();
                 self.put.notified().await;
                 continue;
             }
-            let told = stream::iter(waiting).map(|(group, telling)| tell(group, telling));
-            told.buffer_unordered(AT_ONCE).collect::<()>().await;
+            let telling = stream::iter(waiting).map(|(group, telling)| tell(group, telling));
+            telling.buffer_unordered(AT_ONCE).collect::<()>().await;
+            self.lock().told = put;
+            self.told.notify_waiters();
         }
     }
 
-    /// Waits until everything is told that there was to be told.
-    pub(super) async fn emptied(&self) {
+    /// Waits until everything is told that there is to be told by now, whatever comes meanwhile.
+    pub(super) async fn told(&self) {
+        let put = self.lock().put;
         loop {
-            let emptied = self.emptied.notified();
-            {
-                let inner = self.lock();
-                if inner.waiting.is_empty() && !inner.is_telling {
-                    return;
-                }
+            let told = self.told.notified();
+            if self.lock().told >= put {
+                return;
             }
-            emptied.await;
+            told.await;
         }
     }
 
@@ -133,14 +135,37 @@ mod tests {
             };
             telling.tell(tell).await;
         });
-        outbox.emptied().await;
+        outbox.told().await;
         let mut all = std::mem::take(&mut *told.lock().unwrap());
         all.sort();
         assert_eq!(all, [(group("a"), 3), (group("b"), 2)]);
         outbox.put(group("a"), (4, 1));
-        outbox.emptied().await;
+        outbox.told().await;
         assert_eq!(*told.lock().unwrap(), [(group("a"), 4)]);
-        outbox.emptied().await;
+        outbox.told().await;
+        teller.abort();
+    }
+
+    /// Where something changes all the time it is never quiet; who asks waits only for what was there before.
+    #[tokio::test]
+    async fn what_comes_later_is_not_waited_for() {
+        let group = |number: u32| {
+            let name = format!("stream-{number}");
+            StreamPrefix::parse(&name).unwrap().own_group()
+        };
+        let outbox = Arc::new(Outbox::default());
+        outbox.put(group(0), (0, 1));
+        let telling = Arc::clone(&outbox);
+        let teller = tokio::spawn(async move {
+            let tell = |_, (number, _): (u32, u64)| {
+                // Whatever is told, there is more to be told.
+                telling.put(group(number + 1), (number + 1, 1));
+                tokio::task::yield_now()
+            };
+            telling.tell(tell).await;
+        });
+        let told = tokio::time::timeout(std::time::Duration::from_secs(10), outbox.told());
+        told.await.unwrap();
         teller.abort();
     }
 }

@@ -1,7 +1,9 @@
-//! A memory store whose watch over the coordinators goes as the test says: the periodic work begins with it, and with nothing else of the store.
+//! A memory store whose watch over the coordinators goes as the test says: the periodic work begins with it, and with nothing else of the store. It counts how
+//! often its directory is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
@@ -28,6 +30,8 @@ pub struct MoodyStore {
     /// What it says of itself as a Redis would.
     pub eviction: Option<Eviction>,
     pub store: Arc<MemoryStore>,
+    /// How many pages of the directory were read.
+    pub pages: AtomicUsize,
 }
 
 impl MoodyStore {
@@ -36,6 +40,7 @@ impl MoodyStore {
             mood: watch::Sender::new(Mood::Works),
             eviction,
             store: Arc::new(MemoryStore::new()),
+            pages: AtomicUsize::default(),
         })
     }
 }
@@ -89,6 +94,9 @@ impl GroupStore for MoodyStore {
     }
 
     async fn groups(&self, cursor: &PageCursor) -> Result<Page, StoreError> {
+        self.pages.fetch_add(1, Ordering::SeqCst);
+        // Others may ask meanwhile, as with a store that is elsewhere.
+        tokio::task::yield_now().await;
         self.store.groups(cursor).await
     }
 

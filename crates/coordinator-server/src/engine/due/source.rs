@@ -13,8 +13,7 @@ use store::{GroupStore, StoreError};
 
 use super::entry::{DueGroup, PARTS};
 use super::times::DueTimes;
-use crate::engine::entry_id::part_of;
-use crate::engine::of_stream::group_ids_where;
+use crate::engine::directory::SharedWalk;
 use crate::engine::recorded::recorded;
 
 /// How many records a rebuild reads at once.
@@ -24,6 +23,7 @@ pub(super) struct DueSource {
     store: Arc<dyn GroupStore>,
     settings: Settings,
     times: Arc<DueTimes>,
+    walk: SharedWalk,
     /// What a rebuild has read and not yet been given.
     read: Mutex<HashMap<Namespace, Vec<DueGroup>>>,
 }
@@ -35,6 +35,7 @@ impl DueSource {
         times: Arc<DueTimes>,
     ) -> Self {
         Self {
+            walk: SharedWalk::new(Arc::clone(&store), PARTS),
             store,
             settings,
             times,
@@ -44,8 +45,7 @@ impl DueSource {
 
     /// All groups of a part that wait for something, sorted.
     async fn all(&self, part: &Namespace) -> Result<Vec<DueGroup>, StoreError> {
-        let in_part = |group: &GroupId| part_of(group, PARTS) == *part;
-        let groups = group_ids_where(&*self.store, in_part).await?;
+        let groups = self.walk.names_of(part).await?;
         let reading = stream::iter(groups).map(|group| self.due_of(group));
         let found: Vec<Option<DueGroup>> = reading.buffer_unordered(AT_ONCE).try_collect().await?;
         let mut found: Vec<DueGroup> = found.into_iter().flatten().collect();

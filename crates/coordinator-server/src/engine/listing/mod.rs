@@ -105,7 +105,7 @@ impl Listing {
         limit: Limit,
     ) -> Result<ListingPage, ListingError> {
         // What this coordinator changed itself is in it, unless the index is slow.
-        let _ = tokio::time::timeout(PATIENCE, self.outbox.emptied()).await;
+        let _ = tokio::time::timeout(PATIENCE, self.outbox.told()).await;
         let begin = stream.map(before);
         let cursor = cursor.map(EntryId::new).transpose();
         let cursor = cursor.map_err(|_| ListingError::Cursor)?;

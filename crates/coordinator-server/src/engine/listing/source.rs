@@ -1,51 +1,81 @@
 //! What is true of the listing: the directory and the records of the groups. It reads no more records than are asked for.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use projection::{Namespace, Position, Range, Source, SourceError};
+use projection::{EntryId, Namespace, Position, Range, Source, SourceError};
 use store::{GroupStore, StoreError};
 
-use super::entry::{ListedGroup, order};
-use crate::engine::entry_id::entry_id;
-use crate::engine::of_stream::group_ids_where;
+use super::entry::ListedGroup;
+use crate::engine::directory::names_behind;
 
 /// How many records are read at once.
 const AT_ONCE: usize = 8;
 
+/// Names in the order of the listing.
+type Names = BTreeMap<EntryId, GroupId>;
+
 pub(super) struct ListingSource {
     store: Arc<dyn GroupStore>,
     settings: Settings,
+    /// The names that a rebuild has read and whose groups it was not yet given: it walks the directory once.
+    of_rebuild: Mutex<Option<Names>>,
 }
 
 impl ListingSource {
     pub(super) fn new(store: Arc<dyn GroupStore>, settings: Settings) -> Self {
-        Self { store, settings }
+        Self {
+            store,
+            settings,
+            of_rebuild: Mutex::default(),
+        }
     }
 
-    /// The groups behind a place, at most so many. Those that can't be read are logged and left out.
+    /// The first groups of these names, at most so many, which are taken out. Those that are gone or can't be read are left out; the latter are logged.
+    async fn take(&self, names: &mut Names, count: usize) -> Result<Vec<ListedGroup>, StoreError> {
+        let mut found = Vec::new();
+        while found.len() < count && !names.is_empty() {
+            let some = std::iter::from_fn(|| names.pop_first());
+            let some: Vec<_> = some.take(count - found.len()).collect();
+            let read = some.into_iter().map(|(_, group)| self.read(group));
+            let read: Vec<_> = stream::iter(read).buffered(AT_ONCE).try_collect().await?;
+            found.extend(read.into_iter().flatten());
+        }
+        Ok(found)
+    }
+
+    async fn read(&self, group: GroupId) -> Result<Option<ListedGroup>, StoreError> {
+        ListedGroup::read(&*self.store, &self.settings, &group).await
+    }
+
+    /// The groups behind a place, at most so many. The directory is walked again only where it names many that are gone.
     async fn behind(
         &self,
         after: Option<&Position>,
         count: usize,
     ) -> Result<Vec<ListedGroup>, StoreError> {
-        let place = |group: &GroupId| Position {
-            order: order(),
-            id: entry_id(group),
-        };
-        let is_behind = |group: &GroupId| after.is_none_or(|after| place(group) > *after);
-        let groups = group_ids_where(&*self.store, is_behind).await?;
-        let mut groups: Vec<GroupId> = groups.into_iter().collect();
-        groups.sort_by_key(place);
-        // The directory may name some that are gone: as many more are read then.
-        let read = async |group| ListedGroup::read(&*self.store, &self.settings, &group).await;
-        let reading = stream::iter(groups).map(read);
-        let reading = reading.buffered(AT_ONCE);
-        let there = reading.try_filter_map(async |listed| Ok(listed));
-        there.take(count).try_collect().await
+        let mut after = after.map(|after| after.id.clone());
+        let mut found = Vec::new();
+        loop {
+            let mut names = names_behind(&*self.store, after.as_ref(), count).await?;
+            let is_all = names.len() < count;
+            after = names.last_key_value().map(|(id, _)| id.clone());
+            let room = count - found.len();
+            found.extend(self.take(&mut names, room).await?);
+            if is_all || found.len() == count {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn of_rebuild(&self) -> MutexGuard<'_, Option<Names>> {
+        self.of_rebuild
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -62,6 +92,21 @@ impl Source<ListedGroup> for ListingSource {
         after: Option<&Position>,
         count: usize,
     ) -> Result<Vec<ListedGroup>, SourceError> {
-        Ok(self.behind(after, count).await?)
+        // One rebuild at a time asks for pages, from the beginning to the end. What is left of one that broke off is old.
+        let kept = self.of_rebuild().take().filter(|_| after.is_some());
+        let mut names = match kept {
+            Some(names) => names,
+            None => {
+                let after = after.map(|after| &after.id);
+                names_behind(&*self.store, after, usize::MAX).await?
+            }
+        };
+        if let Some(after) = after {
+            names = names.split_off(&after.id);
+            names.remove(&after.id);
+        }
+        let found = self.take(&mut names, count).await?;
+        *self.of_rebuild() = Some(names).filter(|names| !names.is_empty());
+        Ok(found)
     }
 }
