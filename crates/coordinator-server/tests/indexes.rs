@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use coordinator_core::assign::Sticky;
+use coordinator_core::names::StreamPrefix;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
 use coordinator_server::{Deps, Indexes};
@@ -16,12 +17,12 @@ use projection::{
     Answer, Applied, Build, Entry, EntryId, Epoch, Index, IndexError, MemoryIndex, Namespace,
     Range, Version,
 };
-use protocol::{GroupList, GroupState, GroupsQuery, ListedFrom};
+use protocol::{GrafanaGroupRow, GroupList, GroupState, GroupsQuery, ListedFrom};
 use redis::aio::MultiplexedConnection;
 use store::MemoryStore;
 use support::indexes::{PATIENCE, forget, keys, list, until_indexed};
 use support::moody::MoodyStore;
-use support::redis::{command_counts, deps, start};
+use support::redis::{ask, command_counts, deps, start};
 use support::{Server, config, heartbeat};
 use testkit::wait_until_async;
 
@@ -284,6 +285,63 @@ async fn a_listing_has_pages_that_are_the_whole_list_without_one() {
     server.create("orders", 1).await;
     pages(&server, ListedFrom::Records).await;
     assert_eq!(list(&server, "").await.served_by, Some(ListedFrom::Records));
+}
+
+/// Of a group with many members the index keeps numbers, and the rest is read of its record.
+#[tokio::test]
+async fn what_the_index_keeps_of_a_group_does_not_grow_with_its_members() {
+    let (redis, server) = start(config()).await;
+    server.create("orders", 64).await;
+    until_indexed(&server).await;
+    let member = |number| format!("a-member-with-a-name-{number}");
+    for number in 0..64 {
+        server
+            .beat("orders", &heartbeat(&member(number), 0, 0))
+            .await;
+    }
+    let recorded = server.client.group("orders", "orders").await.unwrap();
+    assert_eq!(recorded.target_assignment_summary.len(), 64);
+    let is_listed = || async {
+        let listed = list(&server, "").await;
+        listed.served_by == Some(ListedFrom::Index) && listed.groups == [recorded.clone()]
+    };
+    wait_until_async(PATIENCE, is_listed).await.unwrap();
+    let mut connection = redis.connection().await.unwrap();
+    let kept = keys(&mut connection, "{pj:groups*}:h").await.remove(0);
+    let kept: Vec<String> = ask(&mut connection, &["HVALS", &kept]).await;
+    assert_eq!(kept.len(), 1);
+    assert!(kept[0].len() < 512, "{}", kept[0]);
+    assert_eq!(list(&server, "?state=EMPTY").await.groups, []);
+    let rows = server.request("GET", "/coord/v1/monitoring/grafana/groups");
+    let rows = rows.basic_auth("admin", Some("admin")).send().await;
+    let rows: Vec<GrafanaGroupRow> = rows.unwrap().json().await.unwrap();
+    assert_eq!((rows[0].target_shards, rows[0].total_members), (64, 64));
+}
+
+/// The directory may name groups that are gone, more of them than a page holds.
+#[tokio::test]
+async fn names_without_a_group_make_no_page_short() {
+    let store = MoodyStore::new(None);
+    let deps = Deps {
+        store: store.clone(),
+        ..Deps::new(Arc::clone(&store.store))
+    };
+    let server = Server::with(deps, config()).await;
+    for stream in ["b", "c", "d"] {
+        server.create(stream, 1).await;
+    }
+    let ghost = |number| {
+        StreamPrefix::parse(&format!("a-{number}"))
+            .unwrap()
+            .own_group()
+    };
+    store.ghosts.lock().unwrap().extend((0..5).map(ghost));
+    let first = list(&server, "?limit=2").await;
+    assert_eq!(names(&first), [("b", "b"), ("c", "c")]);
+    let next = first.next_cursor.unwrap().replace('{', "%7B");
+    let second = list(&server, &format!("?limit=2&cursor={next}")).await;
+    assert_eq!(names(&second), [("d", "d")]);
+    assert_eq!(second.next_cursor, None);
 }
 
 /// Numbers of the indexes are shown: who served, why not the index, and repairs.

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use coordinator_core::Group;
-use coordinator_core::names::MemberId;
+use coordinator_core::names::{GroupId, MemberId};
 use coordinator_core::numbers::ShardIndex;
 use protocol::{
     GrafanaAssignmentRow, GrafanaGroupRow, GrafanaMemberRow, GrafanaMessageRow, GrafanaOption,
     GrafanaShardRow, ShardOffsets, stream_key,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{MemberProgress, Message, MessageField};
 
+use super::brief::GroupBrief;
 use super::consumption::last_acked_of_each;
+use super::count;
 use super::member::members;
 use super::offsets::{self, ShardRow, Totals};
 use super::owners::Owners;
@@ -23,52 +24,30 @@ pub(crate) fn option(text: String, value: String) -> GrafanaOption {
     GrafanaOption { text, value }
 }
 
-/// How many members and shards of a group there are of each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct GroupCounts {
-    live_members: u32,
-    members: u32,
-    revoking_shards: u32,
-}
-
-impl GroupCounts {
-    pub(crate) fn of(group: &Group) -> Self {
-        let revoking = group.live_members().map(|(id, _)| group.draining(id).len());
-        Self {
-            live_members: count(group.live_members().count()),
-            members: count(group.record().members.len()),
-            revoking_shards: count(revoking.sum()),
-        }
-    }
-}
-
 /// A group, with the sums of its streams where they are known.
 pub(crate) fn group_row(
-    view: protocol::Group,
-    counts: GroupCounts,
+    id: &GroupId,
+    brief: GroupBrief,
     totals: Option<Totals>,
 ) -> GrafanaGroupRow {
-    let sum = |counts: &BTreeMap<String, u32>| counts.values().sum::<u32>();
-    let current = sum(&view.current_assignment_summary);
-    let target = sum(&view.target_assignment_summary);
     GrafanaGroupRow {
-        state: view.state,
-        group_epoch: view.group_epoch,
-        assignment_epoch: view.assignment_epoch,
-        metadata_version: view.metadata_version,
-        shard_count: view.shard_count,
-        active_members: counts.live_members,
-        total_members: counts.members,
-        current_shards: current,
-        target_shards: target,
-        assigned_shard_ratio: format!("{current} / {}", view.shard_count),
-        revoking_shards: counts.revoking_shards,
+        stream_prefix: id.stream.as_str().to_owned(),
+        consumer_group: id.group.as_str().to_owned(),
+        state: brief.state,
+        group_epoch: brief.group_epoch,
+        assignment_epoch: brief.assignment_epoch,
+        metadata_version: brief.metadata_version,
+        shard_count: brief.shard_count,
+        active_members: brief.live_members,
+        total_members: brief.members,
+        current_shards: brief.current_shards,
+        target_shards: brief.target_shards,
+        assigned_shard_ratio: format!("{} / {}", brief.current_shards, brief.shard_count),
+        revoking_shards: brief.revoking_shards,
         total_stream_length: totals.and_then(|totals| totals.stream_length),
         total_pending_count: totals.and_then(|totals| totals.pending),
         total_lag: totals.and_then(|totals| totals.lag),
         total_memory_usage_bytes: totals.and_then(|totals| totals.memory_bytes),
-        stream_prefix: view.stream_prefix,
-        consumer_group: view.consumer_group,
     }
 }
 
@@ -225,10 +204,6 @@ fn fields_json(fields: &[MessageField]) -> String {
         }
     }
     Value::Object(object).to_string()
-}
-
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

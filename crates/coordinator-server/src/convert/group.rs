@@ -11,6 +11,7 @@ use protocol::{
     GroupChanged, GroupProvisioning, RoutedShard, Routing, stream_key, stream_key_pattern,
 };
 
+use super::count;
 use super::migration::migration;
 use super::offsets::generation;
 use crate::engine::GroupNews;
@@ -80,15 +81,11 @@ pub(crate) fn routing(group: &coordinator_core::Group, lease: Duration) -> Routi
     }
 }
 
-const fn state(state: GroupState) -> protocol::GroupState {
+pub(super) const fn state(state: GroupState) -> protocol::GroupState {
     match state {
         GroupState::Empty => protocol::GroupState::Empty,
         GroupState::Assigning => protocol::GroupState::Assigning,
         GroupState::Reconciling => protocol::GroupState::Reconciling,
         GroupState::Stable => protocol::GroupState::Stable,
     }
-}
-
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

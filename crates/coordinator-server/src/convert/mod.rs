@@ -1,5 +1,6 @@
 //! Where the wire and the core meet. Neither knows the other.
 
+mod brief;
 mod consumption;
 mod grafana;
 mod group;
@@ -19,10 +20,10 @@ use coordinator_core::shard_set::ShardSet;
 use coordinator_core::time::Timestamp;
 use protocol::{IsoTimestamp, ShardId};
 
+pub(crate) use brief::GroupBrief;
 pub(crate) use consumption::{consumption, last_acked_of_each};
 pub(crate) use grafana::{
-    GroupCounts, assignment_rows, broken_shard_row, group_row, member_rows, message_row, option,
-    shard_rows,
+    assignment_rows, broken_shard_row, group_row, member_rows, message_row, option, shard_rows,
 };
 pub(crate) use group::{group, group_changed, routing};
 pub(crate) use heartbeat::{request, response, retry_response};
@@ -84,6 +85,10 @@ pub(crate) fn of_clock(time: SystemTime) -> IsoTimestamp {
     let since = time.duration_since(UNIX_EPOCH);
     let ms = since.unwrap_or_default().as_millis();
     IsoTimestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX))
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 fn shard_ids(shards: &ShardSet) -> Vec<ShardId> {

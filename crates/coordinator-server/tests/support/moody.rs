@@ -1,9 +1,9 @@
 //! A memory store whose watch over the coordinators goes as the test says: the periodic work begins with it, and with nothing else of the store. It counts how
-//! often its directory is read.
+//! often its directory is read, which may name groups that are gone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use coordinator_core::names::{GroupId, MemberId, StreamPrefix};
@@ -32,6 +32,8 @@ pub struct MoodyStore {
     pub store: Arc<MemoryStore>,
     /// How many pages of the directory were read.
     pub pages: AtomicUsize,
+    /// What the directory names besides, on its first page.
+    pub ghosts: Mutex<Vec<GroupId>>,
 }
 
 impl MoodyStore {
@@ -41,6 +43,7 @@ impl MoodyStore {
             eviction,
             store: Arc::new(MemoryStore::new()),
             pages: AtomicUsize::default(),
+            ghosts: Mutex::default(),
         })
     }
 }
@@ -97,7 +100,11 @@ impl GroupStore for MoodyStore {
         self.pages.fetch_add(1, Ordering::SeqCst);
         // Others may ask meanwhile, as with a store that is elsewhere.
         tokio::task::yield_now().await;
-        self.store.groups(cursor).await
+        let mut page = self.store.groups(cursor).await?;
+        if *cursor == PageCursor::default() {
+            page.groups.extend(self.ghosts.lock().unwrap().clone());
+        }
+        Ok(page)
     }
 
     async fn groups_of(&self, stream: &StreamPrefix) -> Result<BTreeSet<GroupId>, StoreError> {

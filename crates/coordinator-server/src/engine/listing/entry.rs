@@ -1,15 +1,15 @@
-//! A group as it is listed, and as the index keeps it: what is shown of it, and of which record that was made.
+//! A group as it is listed, and as the index keeps it: what is shown of it, unless that is much, and of which record that was made.
 
 use coordinator_core::Group;
-use coordinator_core::names::GroupId;
+use coordinator_core::names::{GroupId, MemberId};
 use coordinator_core::numbers::StoreRevision;
 use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use projection::{EntryId, Namespace, Order, Projected, Stored, Unreadable, Version};
 use serde::{Deserialize, Serialize};
-use store::{GroupStore, StoreError};
+use store::{GroupStore, Snapshot, StoreError};
 
-use crate::convert::{self, GroupCounts};
+use crate::convert::{self, GroupBrief};
 use crate::engine::due::version_of;
 use crate::engine::entry_id::{entry_id, group_of, part};
 use crate::engine::recorded::recorded;
@@ -19,10 +19,10 @@ use crate::engine::recorded::recorded;
 pub(crate) struct ListedGroup {
     /// Which group.
     pub(crate) id: GroupId,
-    /// What is shown of it.
-    pub(crate) shown: protocol::Group,
-    /// How many there are of what is not shown one by one.
-    pub(crate) counts: GroupCounts,
+    /// What a line says of it.
+    pub(crate) brief: GroupBrief,
+    /// What is shown of it; none where that is too much for an index: it is read where it is wanted ([`Engine::shown`](crate::engine::Engine::shown)).
+    pub(super) shown: Option<protocol::Group>,
     /// Of which revision of its record that was made.
     pub(in crate::engine) revision: StoreRevision,
     /// When that was read or committed, by the store's clock. It is the version of the entry: a store that lost writes has lower revisions than before.
@@ -33,9 +33,17 @@ pub(crate) struct ListedGroup {
 #[derive(Serialize, Deserialize)]
 struct Payload {
     revision: u64,
-    group: protocol::Group,
-    counts: GroupCounts,
+    brief: GroupBrief,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<protocol::Group>,
 }
+
+/// How much the index keeps of what is shown of a group, in bytes of names and rows. A page of the list is a thousand of them at most.
+const SHOWN_AT_MOST: usize = 2_048;
+/// What a row takes beside its name.
+const ROW: usize = 16;
+/// What a shard on its way out takes, and each condition under which it may go.
+const LEAVING: usize = 128;
 
 /// The namespace of all groups: they are listed in one order.
 pub(super) fn all_groups() -> Namespace {
@@ -48,21 +56,14 @@ pub(super) fn order() -> Order {
 }
 
 impl ListedGroup {
-    /// A group as it is recorded now; none where there is none that can be read, which is logged.
+    /// A group as it is recorded now; none where there is none that can be read.
     pub(super) async fn read(
         store: &dyn GroupStore,
         settings: &Settings,
         id: &GroupId,
     ) -> Result<Option<Self>, StoreError> {
-        match recorded(store, settings, id).await {
-            Ok(found) => Ok(found
-                .map(|(group, snapshot)| Self::of(&group, snapshot.stamp.revision, snapshot.now))),
-            Err(error @ StoreError::Corrupt { .. }) => {
-                tracing::error!(group = %id, %error, "the group is left out of the listing");
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        let found = readable(store, settings, id).await?;
+        Ok(found.map(|(group, snapshot)| Self::of(&group, snapshot.stamp.revision, snapshot.now)))
     }
 
     pub(in crate::engine) fn of(
@@ -72,12 +73,38 @@ impl ListedGroup {
     ) -> Self {
         Self {
             id: group.record().id.clone(),
-            shown: convert::group(group),
-            counts: GroupCounts::of(group),
+            brief: GroupBrief::of(group),
+            shown: is_little(group).then(|| convert::group(group)),
             revision,
             seen_at,
         }
     }
+}
+
+/// A group as it is recorded now; none where there is none that can be read, which is logged.
+pub(super) async fn readable(
+    store: &dyn GroupStore,
+    settings: &Settings,
+    id: &GroupId,
+) -> Result<Option<(Group, Snapshot)>, StoreError> {
+    match recorded(store, settings, id).await {
+        Err(error @ StoreError::Corrupt { .. }) => {
+            tracing::error!(group = %id, %error, "the group is left out of the listing");
+            Ok(None)
+        }
+        read => read,
+    }
+}
+
+/// Whether an index keeps all that is shown of a group.
+fn is_little(group: &Group) -> bool {
+    let record = group.record();
+    let row = |id: &MemberId| id.as_str().len() + ROW;
+    let target = record.target.iter().map(|(id, _)| row(id));
+    let current = group.live_members().map(|(id, _)| row(id));
+    let leaving = record.migration.iter().flat_map(|it| &it.leaving);
+    let leaving = leaving.map(|it| LEAVING * (1 + it.open.as_ref().map_or(0, Vec::len)));
+    target.chain(current).chain(leaving).sum::<usize>() <= SHOWN_AT_MOST
 }
 
 impl Projected for ListedGroup {
@@ -100,8 +127,8 @@ impl Projected for ListedGroup {
     fn payload(&self) -> Vec<u8> {
         let payload = Payload {
             revision: self.revision.get(),
+            brief: self.brief,
             group: self.shown.clone(),
-            counts: self.counts,
         };
         serde_json::to_vec(&payload).expect("names and numbers have a text")
     }
@@ -111,8 +138,8 @@ impl Projected for ListedGroup {
         let payload = payload.map_err(|error| Unreadable(error.to_string()))?;
         Ok(Self {
             id: group_of(stored.id)?,
+            brief: payload.brief,
             shown: payload.group,
-            counts: payload.counts,
             revision: StoreRevision::new(payload.revision),
             seen_at: Timestamp::from_ms(stored.version.get()),
         })

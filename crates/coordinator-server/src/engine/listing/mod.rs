@@ -18,7 +18,7 @@ use projection::{
 use store::{GroupStore, Snapshot, StoreError};
 
 pub(crate) use entry::ListedGroup;
-use entry::{all_groups, order};
+use entry::{all_groups, order, readable};
 use source::ListingSource;
 
 use super::Engine;
@@ -26,6 +26,7 @@ use super::due::version_of;
 use super::entry_id::{before, entry_id};
 use super::outbox::{Outbox, Versioned};
 use super::recorded::restored;
+use crate::convert;
 
 /// For how long the index is waited for: nothing urgent is asked of it, and what it misses costs a rebuild.
 const INDEX: Duration = Duration::from_millis(500);
@@ -202,6 +203,19 @@ impl Engine {
     pub(crate) async fn list_one(&self, id: &GroupId) -> Result<Option<ListedGroup>, ListingError> {
         let settings = &self.0.listing.settings;
         Ok(ListedGroup::read(self.store(), settings, id).await?)
+    }
+
+    /// All that is shown of a listed group; none where there is none any more that can be read.
+    pub(crate) async fn shown(
+        &self,
+        listed: ListedGroup,
+    ) -> Result<Option<protocol::Group>, ListingError> {
+        if listed.shown.is_some() {
+            return Ok(listed.shown);
+        }
+        let settings = &self.0.listing.settings;
+        let found = readable(self.store(), settings, &listed.id).await?;
+        Ok(found.map(|(group, _)| convert::group(&group)))
     }
 
     /// What the listing calls a group: what it gives as a place to go on from.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use coordinator_core::names::StreamPrefix;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use projection::Limit;
 use protocol::{GROUPS_LIMIT_MAX, GroupList, GroupsQuery, ListedFrom};
 
@@ -13,6 +14,9 @@ use crate::engine::{EngineError, ListingError, ListingPage};
 use crate::http::access::Reader;
 use crate::http::values::Values;
 use crate::http::{ApiError, App};
+
+/// How many large groups are read at once.
+const AT_ONCE: usize = 8;
 
 pub(in crate::http) async fn groups(
     State(app): State<App>,
@@ -33,11 +37,19 @@ pub(in crate::http) async fn groups(
         }
         None => whole(&app, stream.as_ref(), cursor).await?,
     };
-    let groups = page.groups.into_iter().map(|listed| listed.shown);
-    let in_state = |group: &protocol::Group| query.state.is_none_or(|state| group.state == state);
+    let in_state = |state| query.state.is_none_or(|wanted| state == wanted);
+    let groups = page.groups.into_iter();
+    let groups = groups.filter(|listed| in_state(listed.brief.state));
+    let shown = groups.map(|listed| app.engine().shown(listed));
+    let shown: Vec<_> = stream::iter(shown).buffered(AT_ONCE).try_collect().await?;
     let age = page.index_age.map(|age| age.as_millis());
     Ok(Json(GroupList {
-        groups: groups.filter(in_state).collect(),
+        // What was read anew may have changed.
+        groups: shown
+            .into_iter()
+            .flatten()
+            .filter(|group| in_state(group.state))
+            .collect(),
         next_cursor: page.next,
         served_by: Some(served_by(page.index_age)),
         index_age_ms: age.map(|age| u64::try_from(age).unwrap_or(u64::MAX)),

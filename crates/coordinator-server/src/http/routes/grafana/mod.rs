@@ -161,7 +161,7 @@ pub(in crate::http) async fn groups(
         let found = looker.look(&group.id, are_few).await;
         let totals = found.looked().map(Totals::of).ok();
         Ok(Told {
-            rows: vec![convert::group_row(group.shown, group.counts, totals)],
+            rows: vec![convert::group_row(&group.id, group.brief, totals)],
             age: found.age(),
         })
     };
@@ -279,14 +279,13 @@ pub(in crate::http) async fn shard_options(
 /// The shards that have a stream. Those on their way out are told by the record alone.
 async fn streams_of(app: &App, group: &ListedGroup) -> Result<ShardSet, ApiError> {
     let look;
-    let changing = match group.shown.active_migration {
-        Some(_) => {
-            look = app.engine().shared_group(&group.id).await;
-            there(&look)?
-        }
-        None => None,
+    let changing = if group.brief.is_changing {
+        look = app.engine().shared_group(&group.id).await;
+        there(&look)?
+    } else {
+        None
     };
-    let of_count = || (0..group.shown.shard_count).map(ShardIndex::new).collect();
+    let of_count = || (0..group.brief.shard_count).map(ShardIndex::new).collect();
     Ok(changing.map_or_else(of_count, engine::streams))
 }
 
