@@ -318,6 +318,36 @@ async fn what_the_index_keeps_of_a_group_does_not_grow_with_its_members() {
     assert_eq!((rows[0].target_shards, rows[0].total_members), (64, 64));
 }
 
+/// Redis lost writes while nobody was there, and kept what the index was told of them. No change of the group would mend the list.
+#[tokio::test]
+async fn a_group_that_is_listed_as_it_is_no_more_is_listed_anew() {
+    let (redis, mut first) = start(config()).await;
+    first.create("orders", 2).await;
+    until_indexed(&first).await;
+    let mut connection = redis.connection().await.unwrap();
+    let [record] = &keys(&mut connection, "redis-stream:coord:{*}:metadata").await[..] else {
+        panic!("one record");
+    };
+    let copy: Vec<u8> = ask(&mut connection, &["DUMP", record]).await;
+    let before = first.client.group("orders", "orders").await.unwrap();
+    first.beat("orders", &heartbeat("a", 0, 0)).await;
+    let is_in_state = async |server: &Server, state| {
+        let listed = list(server, "").await;
+        listed.served_by == Some(ListedFrom::Index) && listed.groups[0].state == state
+    };
+    let is_listed = || is_in_state(&first, GroupState::Reconciling);
+    wait_until_async(PATIENCE, is_listed).await.unwrap();
+    first.terminate();
+    first.ended().await;
+    let mut put_back = redis::cmd("RESTORE");
+    put_back.arg(record).arg(0).arg(copy).arg("REPLACE");
+    put_back.exec_async(&mut connection).await.unwrap();
+    let second = Server::with(deps(&redis.url()).await, config()).await;
+    let is_listed = || is_in_state(&second, GroupState::Empty);
+    wait_until_async(PATIENCE, is_listed).await.unwrap();
+    assert_eq!(list(&second, "").await.groups, [before]);
+}
+
 /// The directory may name groups that are gone, more of them than a page holds.
 #[tokio::test]
 async fn names_without_a_group_make_no_page_short() {

@@ -131,7 +131,7 @@ impl Engine {
                 tracing::warn!(group = %id, ?before, version = %restored.metadata_version, %epoch, "group restored from a snapshot");
                 // It may have deadlines, and a change that is under way.
                 let _ = engine.ask(&id, Ask::Tick(None));
-                let _ = engine.relist(&id).await;
+                let _ = engine.relist(&id, None).await;
             }
             drop(begun);
             outcome

@@ -76,10 +76,11 @@ impl Sweep {
                 return Ok(false);
             }
             for listed in &page.groups {
-                let before = seen.remove(&listed.id);
-                if before != Some(listed.revision) {
-                    let is_behind = before.is_none_or(|before| before > listed.revision);
-                    self.visit(&listed.id, is_behind).await?;
+                if seen.remove(&listed.id) != Some(listed.revision) {
+                    self.engine
+                        .relist(&listed.id, Some(listed.revision))
+                        .await?;
+                    self.visit(&listed.id).await;
                 }
             }
             match page.next {
@@ -89,19 +90,16 @@ impl Sweep {
         }
         // Another coordinator deleted them, or the list has lost them.
         for group in seen.keys() {
-            self.visit(group, true).await?;
+            self.engine.relist(group, None).await?;
+            self.visit(group).await;
         }
         Ok(true)
     }
 
-    /// Visits a group in its turn. Where the list is wrong it is listed anew, or no longer where it is gone.
-    async fn visit(&mut self, group: &GroupId, relist: bool) -> Result<(), StoreError> {
+    /// Visits a group in its turn.
+    async fn visit(&mut self, group: &GroupId) {
         self.pace.tick().await;
-        if relist {
-            self.engine.relist(group).await?;
-        }
         let _ = self.engine.ask(group, Ask::Tick(None));
-        Ok(())
     }
 
     async fn visit_all(&mut self) -> Result<(), StoreError> {
@@ -111,7 +109,7 @@ impl Sweep {
             let page = self.engine.store().groups(&cursor).await?;
             for group in page.groups {
                 unlisted.remove(&group);
-                self.visit(&group, false).await?;
+                self.visit(&group).await;
             }
             match page.next {
                 Some(next) => cursor = next,
@@ -120,7 +118,7 @@ impl Sweep {
         }
         // What another coordinator deleted is shown no longer than until then.
         for group in unlisted.keys() {
-            self.visit(group, false).await?;
+            self.visit(group).await;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ families! {
     "index_repair_total", Counter, "Rebuilds that a question began.",
         |it, labels, series| series.put(labels, it.repairs_begun);
     "index_rebuild_total", Counter, "Rebuilds that ended, by how.", rebuilds;
-    "index_age_seconds", Gauge, "How old the rebuild was from which the index last answered.",
+    "index_age_seconds", Gauge, "How old the rebuild was from which the index last answered, the oldest of all parts.",
         |it, labels, series| series.put(labels, it.age.as_secs_f64());
     "index_in_doubt", Gauge, "Parts of the index that missed a write and are yet to be rebuilt.",
         |it, labels, series| series.put(labels, it.namespaces_in_doubt);

@@ -6,7 +6,7 @@ mod source;
 mod times;
 mod visits;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ struct Shared {
     /// Behind which place each part is read on with the next tick: there was more than was read at once.
     after: Mutex<Vec<Option<Position>>>,
     is_well: AtomicBool,
+    /// How old the oldest part was when all were read last, in milliseconds.
+    oldest: AtomicU64,
 }
 
 impl DueWork {
@@ -65,6 +67,7 @@ impl DueWork {
                 outbox: Outbox::default(),
                 after: Mutex::new(vec![None; PARTS.into()]),
                 is_well: AtomicBool::new(false),
+                oldest: AtomicU64::default(),
             }
         });
         Self {
@@ -77,7 +80,9 @@ impl DueWork {
     /// What became of the questions to the index; none where there is none.
     pub(super) fn index_metrics(&self) -> Option<Metrics> {
         let shared = self.shared.as_ref()?;
-        Some(shared.projection.metrics())
+        let mut metrics = shared.projection.metrics();
+        metrics.age = Duration::from_millis(shared.oldest.load(Ordering::Relaxed));
+        Some(metrics)
     }
 
     /// A group was looked at, and wants its next tick then; `None` if it waits for nothing.
@@ -136,6 +141,7 @@ impl Shared {
             .zip(after)
             .map(|(number, after)| self.read(number, after, now));
         let mut is_well = true;
+        let mut oldest = Duration::ZERO;
         let mut found = Vec::new();
         let mut after = Vec::with_capacity(PARTS.into());
         for read in join_all(reads).await {
@@ -149,12 +155,15 @@ impl Shared {
                 read.served_by,
                 ServedBy::Index | ServedBy::Source(FallbackReason::Empty)
             );
+            oldest = oldest.max(read.age);
             let is_full = read.items.len() == Limit::MOST.get();
             after.push(read.items.last().filter(|_| is_full).map(Position::of));
             found.extend(read.items);
         }
         *self.after() = after;
         self.is_well.store(is_well, Ordering::Relaxed);
+        let oldest = u64::try_from(oldest.as_millis()).unwrap_or(u64::MAX);
+        self.oldest.store(oldest, Ordering::Relaxed);
         found
     }
 

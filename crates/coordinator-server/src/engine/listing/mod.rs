@@ -223,14 +223,19 @@ impl Engine {
         entry_id(group).to_string()
     }
 
-    /// Lists a group as it is recorded now: it was made, or is listed otherwise than it was seen.
-    pub(super) async fn relist(&self, group: &GroupId) -> Result<(), StoreError> {
+    /// Lists a group as it is recorded now, or no longer where it is gone, unless it is `listed` so: it was put back, or is listed otherwise than it was seen.
+    pub(super) async fn relist(
+        &self,
+        group: &GroupId,
+        listed: Option<StoreRevision>,
+    ) -> Result<(), StoreError> {
         if !self.0.listing.has_index {
             return Ok(());
         }
         // From before it is read: what is committed meanwhile is newer.
         let at = self.0.watchtower.next_moment();
         match self.store().load(group, None).await {
+            Ok(Some(Snapshot { stamp, .. })) if listed == Some(stamp.revision) => {}
             Ok(Some(Snapshot { record, stamp, .. })) => {
                 self.0.listing.changed(record, stamp.revision, at);
             }
