@@ -120,6 +120,32 @@ async fn dashboards_have_pages_without_an_index() {
     dashboards_have_pages(&server, "RECORDS").await;
 }
 
+/// A member that comes or goes between two pages moves no other one from one to the other.
+#[tokio::test]
+async fn a_row_that_comes_between_two_pages_moves_no_other() {
+    let mut config = config();
+    config.settings = Settings::default();
+    config.monitoring_cache = Duration::ZERO;
+    let server = Server::with(Deps::new(Arc::new(MemoryStore::new())), config).await;
+    server.create("orders", 4).await;
+    for member in ["a", "b", "c", "d"] {
+        server.beat("orders", &heartbeat(member, 0, 0)).await;
+    }
+    let names = |rows: Vec<Value>| -> Vec<String> {
+        let names = rows.iter().map(|row| row["memberId"].as_str().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    let (_, first, next) = rows(&server, "members?limit=2").await;
+    assert_eq!(names(first), ["a", "b"]);
+    server.beat("orders", &heartbeat("0", 0, 0)).await;
+    let path = format!("members?limit=2&cursor={}", next.unwrap());
+    let (_, second, next) = rows(&server, &path).await;
+    assert_eq!(
+        (names(second), next),
+        (vec!["c".to_owned(), "d".to_owned()], None)
+    );
+}
+
 /// A page of groups is read in the index, and no record for it, however many there are.
 #[tokio::test]
 async fn a_page_of_a_dashboard_reads_no_records() {

@@ -32,7 +32,7 @@ use crate::http::access::Reader;
 use crate::http::routes::listing::served_by;
 use crate::http::{ApiError, App};
 use query::GrafanaQuery;
-use walk::{Cursor, Origin, Page, Told, Walk, page};
+use walk::{Cursor, Origin, Page, Placed, Rest, Told, Walk, page};
 
 /// Of so many groups the streams are looked at for an answer. Of more, what the sampler found last is told.
 const FRESH: usize = 8;
@@ -64,6 +64,31 @@ fn rows<T: Serialize>(rows: Vec<T>, origin: Origin) -> Rows<T> {
         headers.insert(NEXT_CURSOR, next);
     }
     Ok((headers, Json(rows)))
+}
+
+/// A group has one row.
+impl Placed for GrafanaGroupRow {
+    fn place(&self) -> String {
+        String::new()
+    }
+}
+
+impl Placed for GrafanaMemberRow {
+    fn place(&self) -> String {
+        self.member_id.clone()
+    }
+}
+
+impl Placed for GrafanaShardRow {
+    fn place(&self) -> String {
+        self.shard_index.to_string()
+    }
+}
+
+impl Placed for GrafanaAssignmentRow {
+    fn place(&self) -> String {
+        self.shard_index.to_string()
+    }
 }
 
 /// A group as it was read for all who ask; none where there is none that can be read.
@@ -157,7 +182,7 @@ pub(in crate::http) async fn groups(
     query: GrafanaQuery,
 ) -> Rows<GrafanaGroupRow> {
     let looker = &Looker::new(&app, true, false);
-    let of = |group: ListedGroup, _, are_few| async move {
+    let of = |group: ListedGroup, _: Rest, are_few| async move {
         let found = looker.look(&group.id, are_few).await;
         let totals = found.looked().map(Totals::of).ok();
         Ok(Told {
@@ -173,18 +198,18 @@ pub(in crate::http) async fn groups(
 async fn of_groups<R>(
     looker: Looker<'_>,
     query: &GrafanaQuery,
-    rows_of: impl Fn(&Group, &Found, usize) -> Vec<R>,
+    rows_of: impl Fn(&Group, &Found, &Rest) -> Vec<R>,
 ) -> Rows<R>
 where
-    R: Serialize,
+    R: Serialize + Placed,
 {
     let (looker, rows_of) = (&looker, &rows_of);
-    let of = |listed: ListedGroup, most, are_few| async move {
+    let of = |listed: ListedGroup, rest: Rest, are_few| async move {
         let look = looker.app.engine().shared_group(&listed.id).await;
         let found = looker.look(&listed.id, are_few).await;
         let group = there(&look)?;
         Ok(Told {
-            rows: group.map_or_else(Vec::new, |group| rows_of(group, &found, most)),
+            rows: group.map_or_else(Vec::new, |group| rows_of(group, &found, &rest)),
             age: look.age().max(found.age()),
         })
     };
@@ -199,11 +224,11 @@ pub(in crate::http) async fn members(
 ) -> Rows<GrafanaMemberRow> {
     let looker = Looker::new(&app, false, true);
     let none = BTreeMap::new();
-    let rows_of = |group: &Group, found: &Found, _| {
+    let rows_of = |group: &Group, found: &Found, rest: &Rest| {
         let members = convert::member_rows(group, found.progress().unwrap_or(&none));
-        let wanted = members.into_iter();
-        let wanted = wanted.filter(|row| query.member.allows(&row.member_id));
-        wanted.collect()
+        let allows = |id: &str| query.member.allows(id) && rest.has_member(id);
+        let wanted = members.into_iter().filter(|row| allows(&row.member_id));
+        wanted.take(rest.most).collect()
     };
     of_groups(looker, &query, rows_of).await
 }
@@ -214,10 +239,10 @@ pub(in crate::http) async fn shards(
     query: GrafanaQuery,
 ) -> Rows<GrafanaShardRow> {
     let looker = Looker::new(&app, true, true);
-    let rows_of = |group: &Group, found: &Found, most| {
+    let rows_of = |group: &Group, found: &Found, rest: &Rest| {
         let (looked, progress) = (found.looked(), found.progress());
-        let wanted = |shard| query.shard.allows_shard(shard);
-        convert::shard_rows(group, looked, progress, wanted, most)
+        let wanted = |shard| query.shard.allows_shard(shard) && rest.has_shard(shard);
+        convert::shard_rows(group, looked, progress, wanted, rest.most)
     };
     of_groups(looker, &query, rows_of).await
 }
@@ -228,9 +253,9 @@ pub(in crate::http) async fn assignments(
     query: GrafanaQuery,
 ) -> Rows<GrafanaAssignmentRow> {
     let looker = Looker::new(&app, false, false);
-    let rows_of = |group: &Group, _: &Found, most| {
-        let wanted = |shard| query.shard.allows_shard(shard);
-        convert::assignment_rows(group, wanted, most)
+    let rows_of = |group: &Group, _: &Found, rest: &Rest| {
+        let wanted = |shard| query.shard.allows_shard(shard) && rest.has_shard(shard);
+        convert::assignment_rows(group, wanted, rest.most)
     };
     of_groups(looker, &query, rows_of).await
 }

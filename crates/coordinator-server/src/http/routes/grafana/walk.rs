@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use coordinator_core::names::GroupId;
+use coordinator_core::numbers::ShardIndex;
 use futures_util::stream::{self, StreamExt};
 use projection::Limit;
 
@@ -16,13 +17,16 @@ use super::{AT_ONCE, FRESH};
 use crate::engine::ListedGroup;
 use crate::http::{ApiError, App};
 
+/// Between the parts of a cursor: no name has it.
+const SEPARATOR: &str = "\n";
+
 /// Where the next page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     /// The last group of which rows were told, as the listing calls it.
     group: String,
-    /// How many rows of it were told; none: all of them.
-    told: Option<usize>,
+    /// The place of the last row of it that was told; none: all of them were. Rows that come and go meanwhile make none come twice or not at all.
+    told: Option<String>,
     /// Whether the groups of all pages are few, so that each is looked at itself.
     are_few: bool,
 }
@@ -31,7 +35,7 @@ impl Cursor {
     /// A cursor out of its text; none where it is none that was told.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
-        let mut parts = text.splitn(3, ':');
+        let mut parts = text.splitn(3, SEPARATOR);
         let are_few = match parts.next()? {
             "few" => true,
             "many" => false,
@@ -39,7 +43,7 @@ impl Cursor {
         };
         let told = match parts.next()? {
             "" => None,
-            told => Some(told.parse().ok()?),
+            told => Some(told.to_owned()),
         };
         let group = parts.next()?.to_owned();
         Some(Self {
@@ -49,15 +53,14 @@ impl Cursor {
         })
     }
 
-    /// How many rows of a group were told, where not all were.
-    fn told_of(&self, name: &str) -> usize {
-        let told = self.told.filter(|_| self.group == name);
-        told.unwrap_or_default()
+    /// Behind which place rows of a group are told, where some were.
+    fn told_of(&self, name: &str) -> Option<String> {
+        self.told.clone().filter(|_| self.group == name)
     }
 
     /// Whether there are rows of a group to be told.
     fn has_not_told(&self, name: &str) -> bool {
-        match self.told {
+        match &self.told {
             Some(_) => name >= self.group.as_str(),
             None => name > self.group.as_str(),
         }
@@ -83,9 +86,33 @@ impl Cursor {
 
     /// Names may have letters that headers and queries have not.
     fn into_text(self) -> String {
-        let told = self.told.map(|told| told.to_string()).unwrap_or_default();
         let number = if self.are_few { "few" } else { "many" };
-        URL_SAFE_NO_PAD.encode(format!("{number}:{told}:{}", self.group))
+        let told = self.told.as_deref().unwrap_or_default();
+        URL_SAFE_NO_PAD.encode([number, told, &self.group].join(SEPARATOR))
+    }
+}
+
+/// A row that has a place among those of its group, which are in the order of their places.
+pub(super) trait Placed {
+    /// Its place: the member's name, or the shard's number.
+    fn place(&self) -> String;
+}
+
+/// Which rows of a group are of use.
+pub(super) struct Rest {
+    behind: Option<String>,
+    /// How many, at most.
+    pub(super) most: usize,
+}
+
+impl Rest {
+    pub(super) fn has_member(&self, member: &str) -> bool {
+        self.behind.as_deref().is_none_or(|behind| member > behind)
+    }
+
+    pub(super) fn has_shard(&self, shard: ShardIndex) -> bool {
+        let behind = self.behind.as_ref().and_then(|behind| behind.parse().ok());
+        behind.is_none_or(|behind: u32| shard.get() > behind)
     }
 }
 
@@ -176,11 +203,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What `of` tells of each group, a few groups at once. It is told how many rows are of use at most, and whether groups are few.
-pub(super) async fn page<R, F>(
+/// What `of` tells of each group, a few groups at once. It is told which rows are of use, and whether groups are few.
+pub(super) async fn page<R: Placed, F>(
     app: &App,
     query: &GrafanaQuery,
-    of: impl Fn(ListedGroup, usize, bool) -> F,
+    of: impl Fn(ListedGroup, Rest, bool) -> F,
 ) -> Result<Page<R>, ApiError>
 where
     F: Future<Output = Result<Told<R>, ApiError>>,
@@ -196,12 +223,15 @@ where
         let looks = groups.into_iter().map(|group| {
             let name = app.engine().listing_name(&group.id);
             let cursor = query.cursor.as_ref();
-            let told = cursor.map_or(0, |cursor| cursor.told_of(&name));
-            let more = of(group, told.saturating_add(query.limit + 1), few);
-            async move { (name, told, more.await) }
+            let rest = Rest {
+                behind: cursor.and_then(|cursor| cursor.told_of(&name)),
+                most: query.limit + 1,
+            };
+            let more = of(group, rest, few);
+            async move { (name, more.await) }
         });
         let mut looks = pin!(stream::iter(looks).buffered(AT_ONCE));
-        while let Some((name, skipped, told)) = looks.next().await {
+        while let Some((name, told)) = looks.next().await {
             let told = told?;
             let room = query.limit - rows.len();
             if room == 0 {
@@ -209,12 +239,11 @@ where
                 return Ok(Page { rows, origin });
             }
             age = age.max(told.age);
-            let mut more = told.rows.into_iter().skip(skipped);
+            let mut more = told.rows.into_iter();
             rows.extend(more.by_ref().take(room));
             if more.next().is_some() {
-                let told = Some(skipped + room);
                 let next = Cursor {
-                    told,
+                    told: rows.last().map(Placed::place),
                     ..Cursor::behind(name, few)
                 };
                 let origin = walk.origin(age, Some(next));
@@ -233,14 +262,18 @@ mod tests {
 
     #[test]
     fn a_cursor_is_told_and_taken_again() {
-        for (told, group, are_few) in [(None, "a{b", true), (Some(7), "grüße{x:y", false)] {
+        for (told, group, are_few) in [
+            (None, "a{b", true),
+            (Some("7"), "a{b", true),
+            (Some("grüße:7"), "grüße{x:y", false),
+        ] {
             let cursor = Cursor {
-                told,
+                told: told.map(str::to_owned),
                 ..Cursor::behind(group.to_owned(), are_few)
             };
             assert_eq!(Cursor::parse(&cursor.clone().into_text()), Some(cursor));
         }
-        for text in ["", "a", "few:x:a{b", "few:-1:a{b", "some::a{b", "few:1"] {
+        for text in ["", "a", "few:x:a{b", "some\n\na{b", "few\n1"] {
             assert_eq!(Cursor::parse(&URL_SAFE_NO_PAD.encode(text)), None, "{text}");
             assert_eq!(Cursor::parse(text), None, "{text}");
         }
