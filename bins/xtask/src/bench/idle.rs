@@ -15,13 +15,16 @@ const AT_ONCE: usize = 16;
 const LOADS: &str = "hget";
 /// Groups that are looked at in a second, beyond which all of them are.
 const FEW: f64 = 10.0;
+/// How often all groups are visited and both indexes rebuilt, in seconds, and how many looks at a group that makes.
+const ALL_AFTER: f64 = 600.0;
+const LOOKS: f64 = 4.0;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// How many groups
     #[arg(long, default_value_t = 10_000, value_name = "COUNT")]
     groups: usize,
-    /// How long is measured
+    /// How long is measured; from 600 on, the visit to all groups and the rebuilds of both indexes are in it
     #[arg(long, default_value_t = 60, value_name = "COUNT")]
     seconds: u64,
     /// How long they are left alone before, so that the first sweep is over and no group has a task any more
@@ -85,5 +88,7 @@ pub(super) async fn run(arguments: &Arguments, server: &Path) -> Result<bool, Fa
             loads = rate;
         }
     }
-    Ok(loads < FEW)
+    #[allow(clippy::cast_precision_loss)]
+    let of_all = arguments.groups as f64 * LOOKS / ALL_AFTER;
+    Ok(loads < FEW + of_all)
 }
