@@ -104,6 +104,24 @@ fn i4_what_went_down_is_found() {
 }
 
 #[test]
+fn i4_a_member_that_joined_with_a_version_to_come_is_found() {
+    let found = violations(|record| {
+        let later = record.metadata_version.next();
+        change(record, "b", |b| b.joined_at = later);
+    });
+    let [
+        Violation::EpochAhead {
+            what, value, limit, ..
+        },
+    ] = &found[..]
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(*what, "the version with which a member joined");
+    assert_eq!(*value, limit + 1);
+}
+
+#[test]
 fn c6_i7_a_record_that_no_decision_can_have_led_to_is_refused() {
     let refusal = |plant: fn(&mut GroupRecord)| broken(plant).unwrap_err();
     assert_eq!(

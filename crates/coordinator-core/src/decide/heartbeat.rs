@@ -43,9 +43,9 @@ pub(super) fn judge(draft: &mut Draft<'_>, heartbeat: &Heartbeat) -> HeartbeatRe
             judge_rejoin(draft, heartbeat, &member)
         }
         (MemberState::Active | MemberState::Leaving, EpochClaim::Leave) => {
-            if heartbeat.version < member.joined_at {
-                // Rules H13 and T3a: sent by an earlier process, if none of them names itself. What that one may still read waits for its own lease, which
-                // no answer may prolong.
+            if heartbeat.version < member.joined_at && !has_stopped(&member, heartbeat) {
+                // Rules H13 and T3a: it may come from an earlier process, since not all of them name themselves and number their messages. What that one may still
+                // read waits for its own lease, which no answer may prolong.
                 return refuse(draft.group(), HeartbeatStatus::Fenced);
             }
             if is_older_message(draft.group(), &member, heartbeat) {

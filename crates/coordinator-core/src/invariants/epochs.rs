@@ -26,12 +26,20 @@ pub(super) fn check(group: &Group, violations: &mut Vec<Violation>) {
         group_epoch,
     );
     for member in record.members.values() {
-        must_not_exceed(
-            "the version that a member reported",
-            member.reported_version.get(),
-            "the metadata version",
-            record.metadata_version.get(),
-        );
+        for (what, version) in [
+            ("the version with which a member joined", member.joined_at),
+            (
+                "the version that a member reported",
+                member.reported_version,
+            ),
+        ] {
+            must_not_exceed(
+                what,
+                version.get(),
+                "the metadata version",
+                record.metadata_version.get(),
+            );
+        }
     }
     for (_, member) in group.live_members() {
         must_not_exceed(

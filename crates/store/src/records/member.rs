@@ -27,7 +27,8 @@ pub(super) struct StoredMember {
     previous_epoch: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     epoch_before_loss: Option<u64>,
-    joined_at: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    joined_at: Option<u64>,
     reported_version: u64,
     released_at: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +73,8 @@ impl StoredMember {
             epoch: member.epoch.get(),
             previous_epoch: member.previous_epoch.map(MemberEpoch::get),
             epoch_before_loss: member.epoch_before_loss.map(MemberEpoch::get),
-            joined_at: member.joined_at.get(),
+            joined_at: (member.joined_at != MetadataVersion::default())
+                .then(|| member.joined_at.get()),
             reported_version: member.reported_version.get(),
             released_at: member.released_at.get(),
             sequence: member.sequence.map(Sequence::get),
@@ -105,7 +107,7 @@ impl StoredMember {
             epoch: MemberEpoch::new(self.epoch),
             previous_epoch: self.previous_epoch.map(MemberEpoch::new),
             epoch_before_loss: self.epoch_before_loss.map(MemberEpoch::new),
-            joined_at: MetadataVersion::new(self.joined_at),
+            joined_at: MetadataVersion::new(self.joined_at.unwrap_or_default()),
             reported_version: MetadataVersion::new(self.reported_version),
             released_at: MetadataVersion::new(self.released_at),
             sequence: self.sequence.map(Sequence::new),
