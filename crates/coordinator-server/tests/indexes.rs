@@ -146,7 +146,10 @@ async fn m5_parts_that_are_rebuilt_together_share_a_walk_of_the_directory() {
         indexes: indexes(|| Arc::new(MemoryIndex::new())),
         ..Deps::new(Arc::clone(&store.store))
     };
-    let server = Server::with(deps, config()).await;
+    let mut config = config();
+    // One sweep, and no other until it is over.
+    config.settings = Settings::default();
+    let server = Server::with(deps, config).await;
     let line = "redis_stream_coord_index_rebuild_total{index=\"due\",outcome=\"built\"} 16";
     let is_built = || async {
         let metrics = server.client.metrics().await.unwrap();
@@ -155,7 +158,7 @@ async fn m5_parts_that_are_rebuilt_together_share_a_walk_of_the_directory() {
     wait_until_async(PATIENCE, is_built).await.unwrap();
     let pages = store.pages.load(Ordering::SeqCst);
     // Two for the parts, at most as many for the list of groups, and the sweep's own.
-    assert!(pages <= 8, "{pages} walks");
+    assert!(pages <= 6, "{pages} walks");
 }
 
 /// The mark says that somebody has been watching. It is left every 50 ms, and a gap of 200 ms would begin a new watch: the index is waited for for longer.
@@ -248,8 +251,7 @@ async fn pages(server: &Server, served_by: ListedFrom) {
     assert_eq!(found, list(server, "").await.groups);
     let one = list(server, "?streamPrefix=orders&limit=1").await;
     assert_eq!(names(&one), [("orders", "orders")]);
-    let rest = one.next_cursor.map(|next| next.replace('{', "%7B"));
-    if let Some(rest) = rest {
+    if let Some(rest) = one.next_cursor {
         let query = format!("?streamPrefix=orders&limit=1&cursor={rest}");
         assert_eq!(names(&list(server, &query).await), []);
     }
@@ -262,6 +264,8 @@ async fn pages(server: &Server, served_by: ListedFrom) {
         "?limit=x",
         "?state=WELL",
         "?streamPrefix=a%7B",
+        "?cursor=a%7Ba",
+        "?cursor=never",
     ] {
         let path = format!("/coord/v1/monitoring/groups{wrong}");
         let request = server.request("GET", &path);
@@ -368,7 +372,7 @@ async fn names_without_a_group_make_no_page_short() {
     store.ghosts.lock().unwrap().extend((0..5).map(ghost));
     let first = list(&server, "?limit=2").await;
     assert_eq!(names(&first), [("b", "b"), ("c", "c")]);
-    let next = first.next_cursor.unwrap().replace('{', "%7B");
+    let next = first.next_cursor.unwrap();
     let second = list(&server, &format!("?limit=2&cursor={next}")).await;
     assert_eq!(names(&second), [("d", "d")]);
     assert_eq!(second.next_cursor, None);

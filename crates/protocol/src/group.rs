@@ -123,11 +123,7 @@ pub struct GroupsQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "openapi",
-        param(
-            nullable = false,
-            max_length = 1024,
-            pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
-        )
+        param(nullable = false, max_length = 1_400, pattern = "^[A-Za-z0-9_-]*$")
     )]
     pub cursor: Option<String>,
 }

@@ -16,8 +16,10 @@ const LOADS: &str = "hget";
 /// Groups that are looked at in a second, beyond which all of them are.
 const FEW: f64 = 10.0;
 /// How often all groups are visited and both indexes rebuilt, in seconds, and how many looks at a group that makes.
-const ALL_AFTER: f64 = 600.0;
-const LOOKS: f64 = 4.0;
+const ALL_AFTER: u64 = 600;
+const LOOKS: f64 = 4.5;
+/// What all of it may cost.
+const MOST_OF_A_CORE: f64 = 0.02;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -88,7 +90,8 @@ pub(super) async fn run(arguments: &Arguments, server: &Path) -> Result<bool, Fa
             loads = rate;
         }
     }
+    let turns = arguments.seconds / ALL_AFTER;
     #[allow(clippy::cast_precision_loss)]
-    let of_all = arguments.groups as f64 * LOOKS / ALL_AFTER;
-    Ok(loads < FEW + of_all)
+    let of_all = arguments.groups as f64 * LOOKS * turns as f64 / took;
+    Ok(loads < FEW + of_all && share < MOST_OF_A_CORE)
 }

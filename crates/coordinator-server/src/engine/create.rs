@@ -77,7 +77,7 @@ impl Engine {
         let recorded = self.record_creation(creation).await?;
         let now = self.0.watchtower.next_moment();
         let record = Arc::new(recorded.record.clone());
-        self.0.listing.changed(record, recorded.stamp.revision, now);
+        self.0.listing.changed(record, recorded.stamp.clone(), now);
         let Some(plane) = &self.0.deps.plane else {
             return Ok(Arc::new(recorded.record));
         };

@@ -4,21 +4,36 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use async_trait::async_trait;
 use coordinator_core::names::GroupId;
 use projection::{EntryId, Namespace};
-use store::{GroupStore, PageCursor, StoreError};
+use store::{GroupStore, Page, PageCursor, StoreError};
 use tokio::sync::oneshot;
 
 use super::entry_id::{entry_id, part_of};
 
+/// What is walked.
+#[async_trait]
+pub(super) trait Directory: Send + Sync {
+    /// A page of names.
+    async fn page(&self, cursor: &PageCursor) -> Result<Page, StoreError>;
+}
+
+#[async_trait]
+impl<S: GroupStore + ?Sized> Directory for S {
+    async fn page(&self, cursor: &PageCursor) -> Result<Page, StoreError> {
+        self.groups(cursor).await
+    }
+}
+
 /// Shows all names, some of them twice.
 pub(super) async fn walk(
-    store: &dyn GroupStore,
+    directory: &(impl Directory + ?Sized),
     mut show: impl FnMut(GroupId) + Send,
 ) -> Result<(), StoreError> {
     let mut cursor = PageCursor::default();
     loop {
-        let page = store.groups(&cursor).await?;
+        let page = directory.page(&cursor).await?;
         page.groups.into_iter().for_each(&mut show);
         match page.next {
             Some(next) => cursor = next,
@@ -48,8 +63,8 @@ pub(super) async fn names_behind(
 }
 
 /// A walk for all who ask for the names of a part while another walk is under way.
-pub(super) struct SharedWalk {
-    store: Arc<dyn GroupStore>,
+pub(super) struct SharedWalk<D: ?Sized = dyn GroupStore> {
+    directory: Arc<D>,
     parts: u16,
     asking: Mutex<Vec<Asking>>,
     walking: tokio::sync::Mutex<()>,
@@ -57,13 +72,13 @@ pub(super) struct SharedWalk {
 
 struct Asking {
     part: Namespace,
-    names: oneshot::Sender<BTreeSet<GroupId>>,
+    names: oneshot::Sender<Result<BTreeSet<GroupId>, StoreError>>,
 }
 
-impl SharedWalk {
-    pub(super) fn new(store: Arc<dyn GroupStore>, parts: u16) -> Self {
+impl<D: Directory + ?Sized> SharedWalk<D> {
+    pub(super) fn new(directory: Arc<D>, parts: u16) -> Self {
         Self {
-            store,
+            directory,
             parts,
             asking: Mutex::default(),
             walking: tokio::sync::Mutex::default(),
@@ -79,9 +94,9 @@ impl SharedWalk {
         });
         let _walking = self.walking.lock().await;
         if let Ok(names) = names.try_recv() {
-            return Ok(names);
+            return names;
         }
-        // Nobody has walked for this one, or the walk failed.
+        // Nobody has walked for this one to the end.
         let asking = std::mem::take(&mut *self.asking());
         let wanted = asking.iter().map(|asking| asking.part.clone());
         let wanted = wanted.chain([part.clone()]);
@@ -92,16 +107,138 @@ impl SharedWalk {
                 names.insert(group);
             }
         };
-        walk(&*self.store, keep).await?;
+        let walked = walk(&*self.directory, keep).await;
         for asking in asking {
-            let names = of_part.get(&asking.part).cloned().unwrap_or_default();
+            let names = || of_part.get(&asking.part).cloned().unwrap_or_default();
             // Whoever has gone meanwhile needs them no more.
-            let _ = asking.names.send(names);
+            let _ = asking.names.send(walked.clone().map(|()| names()));
         }
-        Ok(of_part.remove(part).unwrap_or_default())
+        walked.map(|()| of_part.remove(part).unwrap_or_default())
     }
 
     fn asking(&self) -> MutexGuard<'_, Vec<Asking>> {
         self.asking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use coordinator_core::names::StreamPrefix;
+    use futures_util::FutureExt;
+    use futures_util::future::join_all;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::engine::entry_id::part;
+
+    const PARTS: u16 = 4;
+
+    /// Names in one page, which is given when the test lets it, or refused.
+    struct Gated {
+        gate: Semaphore,
+        walks: AtomicUsize,
+        refused: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl Directory for Gated {
+        async fn page(&self, _: &PageCursor) -> Result<Page, StoreError> {
+            self.walks.fetch_add(1, Ordering::SeqCst);
+            self.gate.acquire().await.unwrap().forget();
+            let refused = self.refused.load(Ordering::SeqCst);
+            if refused > 0 {
+                self.refused.store(refused - 1, Ordering::SeqCst);
+                let reason = "gone".to_owned();
+                return Err(StoreError::Unavailable {
+                    reason,
+                    source: None,
+                });
+            }
+            Ok(Page {
+                groups: names(),
+                next: None,
+            })
+        }
+    }
+
+    fn names() -> Vec<GroupId> {
+        let name = |number| StreamPrefix::parse(&format!("orders-{number}"));
+        let names = (0..100).map(|number| name(number).unwrap().own_group());
+        names.collect()
+    }
+
+    fn of_part(number: u16) -> BTreeSet<GroupId> {
+        let in_part = |group: &GroupId| part_of(group, PARTS) == part(number);
+        names().into_iter().filter(in_part).collect()
+    }
+
+    fn gated(refused: usize) -> SharedWalk<Gated> {
+        let directory = Gated {
+            gate: Semaphore::new(0),
+            walks: AtomicUsize::new(0),
+            refused: AtomicUsize::new(refused),
+        };
+        SharedWalk::new(Arc::new(directory), PARTS)
+    }
+
+    fn walks(walk: &SharedWalk<Gated>) -> usize {
+        walk.directory.walks.load(Ordering::SeqCst)
+    }
+
+    /// The walk under way may have passed what those who come later rely on: they share the next one.
+    #[tokio::test]
+    async fn whoever_asks_during_a_walk_shares_the_next_one() {
+        let walk = gated(0);
+        let parts: Vec<_> = (0..PARTS).chain([1]).map(part).collect();
+        let all = join_all(parts.iter().map(|part| walk.names_of(part)));
+        let mut all = Box::pin(all);
+        assert!((&mut all).now_or_never().is_none(), "the gate is closed");
+        assert_eq!(walks(&walk), 1);
+        walk.directory.gate.add_permits(2);
+        let all: Vec<_> = all.await.into_iter().map(Result::unwrap).collect();
+        let wanted: Vec<_> = (0..PARTS).chain([1]).map(of_part).collect();
+        assert_eq!(all, wanted);
+        assert_eq!(walks(&walk), 2);
+    }
+
+    #[tokio::test]
+    async fn a_walk_that_fails_fails_for_all_who_shared_it_and_for_no_other() {
+        let walk = gated(2);
+        let parts: Vec<_> = (0..PARTS).map(part).collect();
+        let all = join_all(parts.iter().map(|part| walk.names_of(part)));
+        let mut all = Box::pin(all);
+        assert!((&mut all).now_or_never().is_none(), "the gate is closed");
+        walk.directory.gate.add_permits(2);
+        let all = all.await;
+        assert!(all.iter().all(Result::is_err), "{all:?}");
+        assert_eq!(walks(&walk), 2);
+        walk.directory.gate.add_permits(1);
+        assert_eq!(walk.names_of(&part(0)).await.unwrap(), of_part(0));
+    }
+
+    #[tokio::test]
+    async fn a_walk_that_is_given_up_is_walked_again_by_the_next() {
+        let walk = gated(0);
+        let (one, two, three) = (part(1), part(2), part(3));
+        let mut first = Box::pin(walk.names_of(&one));
+        assert!((&mut first).now_or_never().is_none());
+        let (mut second, mut third) = (
+            Box::pin(walk.names_of(&two)),
+            Box::pin(walk.names_of(&three)),
+        );
+        assert!((&mut second).now_or_never().is_none());
+        assert!((&mut third).now_or_never().is_none());
+        drop(first);
+        // The second walks now, for the third too, and is given up in the middle of it.
+        assert!((&mut second).now_or_never().is_none());
+        assert_eq!(walks(&walk), 2);
+        drop(second);
+        walk.directory.gate.add_permits(1);
+        assert_eq!(third.await.unwrap(), of_part(3));
+        assert_eq!(walks(&walk), 3);
     }
 }

@@ -184,8 +184,8 @@ impl GroupTask {
             Some(cached) => {
                 let views = &self.engine.0.views;
                 let record = &cached.snapshot.record;
-                let revision = cached.snapshot.stamp.revision;
-                views.show(&self.id, record, revision, || cached.group.state());
+                let stamp = &cached.snapshot.stamp;
+                views.show(&self.id, record, stamp, || cached.group.state());
                 let is_settled = is_settled(&cached.group);
                 self.unsettled_since = match self.unsettled_since {
                     _ if is_settled => None,
@@ -313,10 +313,10 @@ impl GroupTask {
     pub(super) fn keep(&mut self, snapshot: Snapshot, group: Group) {
         self.note_stamp(Some(&snapshot));
         self.known_epoch = group.known_epoch();
-        let (engine, revision) = (&self.engine.0, snapshot.stamp.revision);
+        let engine = &self.engine.0;
         let at = engine.watchtower.next_moment();
         let record = Arc::clone(&snapshot.record);
-        engine.listing.changed(record, revision, at);
+        engine.listing.changed(record, snapshot.stamp.clone(), at);
         self.cached = Some(Cached { snapshot, group });
     }
 

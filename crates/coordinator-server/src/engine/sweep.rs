@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use coordinator_core::names::GroupId;
 use projection::Limit;
-use store::{PageCursor, StoreError};
+use store::{PageCursor, Stamp, StoreError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::group_task::Ask;
@@ -62,7 +62,7 @@ impl Sweep {
 
     /// Visits the groups that are listed in another version than they were last seen. Says whether the index of groups had the whole list.
     async fn visit_changed(&mut self) -> Result<bool, StoreError> {
-        let mut seen = self.engine.0.views.revisions();
+        let mut seen = self.engine.0.views.stamps();
         let mut cursor = None;
         loop {
             let page = self.engine.list(None, cursor.as_deref(), Limit::MOST).await;
@@ -76,11 +76,8 @@ impl Sweep {
                 return Ok(false);
             }
             for listed in &page.groups {
-                if seen.remove(&listed.id) != Some(listed.revision) {
-                    self.engine
-                        .relist(&listed.id, Some(listed.revision))
-                        .await?;
-                    self.visit(&listed.id).await;
+                if seen.remove(&listed.id).as_ref() != Some(&listed.stamp) {
+                    self.visit_listed(&listed.id, Some(&listed.stamp)).await;
                 }
             }
             match page.next {
@@ -90,10 +87,17 @@ impl Sweep {
         }
         // Another coordinator deleted them, or the list has lost them.
         for group in seen.keys() {
-            self.engine.relist(group, None).await?;
-            self.visit(group).await;
+            self.visit_listed(group, None).await;
         }
         Ok(true)
+    }
+
+    /// Visits a group that is listed otherwise than it was seen. One that can't be read holds up no other.
+    async fn visit_listed(&mut self, group: &GroupId, listed: Option<&Stamp>) {
+        if let Err(error) = self.engine.relist(group, listed).await {
+            tracing::debug!(%group, %error, "could not see whether the group is listed as it is recorded");
+        }
+        self.visit(group).await;
     }
 
     /// Visits a group in its turn.
@@ -102,14 +106,22 @@ impl Sweep {
         let _ = self.engine.ask(group, Ask::Tick(None));
     }
 
+    async fn visit_unless_at_rest(&mut self, group: &GroupId) {
+        if self.engine.is_at_rest(group).await {
+            self.pace.tick().await;
+        } else {
+            self.visit(group).await;
+        }
+    }
+
     async fn visit_all(&mut self) -> Result<(), StoreError> {
         let mut cursor = PageCursor::default();
-        let mut unlisted = self.engine.0.views.revisions();
+        let mut unlisted = self.engine.0.views.stamps();
         loop {
             let page = self.engine.store().groups(&cursor).await?;
             for group in page.groups {
                 unlisted.remove(&group);
-                self.visit(&group).await;
+                self.visit_unless_at_rest(&group).await;
             }
             match page.next {
                 Some(next) => cursor = next,

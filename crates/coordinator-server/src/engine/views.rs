@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coordinator_core::names::{GroupId, MemberId};
-use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::{GroupRecord, Provisioning};
 use coordinator_core::state::GroupState;
 use coordinator_core::time::Timestamp;
+use store::Stamp;
 
 use super::asked::Asked;
 use super::events::{EventLog, GroupNews};
@@ -41,7 +41,7 @@ pub(crate) struct View {
 
 struct Seen {
     record: Arc<GroupRecord>,
-    revision: StoreRevision,
+    stamp: Stamp,
     state: GroupState,
 }
 
@@ -61,12 +61,12 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// A group was seen, in this revision of its record. One that is half created is nobody's business yet.
+    /// A group was seen, in this version of its record. One that is half created is nobody's business yet.
     pub(super) fn show(
         &self,
         group: &GroupId,
         record: &Arc<GroupRecord>,
-        revision: StoreRevision,
+        stamp: &Stamp,
         state: impl FnOnce() -> GroupState,
     ) {
         if record.provisioning == Provisioning::Pending {
@@ -85,7 +85,7 @@ impl Views {
         entry.renewed.clear();
         entry.seen = Some(Seen {
             record: Arc::clone(record),
-            revision,
+            stamp: stamp.clone(),
             state,
         });
         if is_news {
@@ -156,12 +156,19 @@ impl Views {
         Some(Arc::clone(&seen.record))
     }
 
-    /// All groups that are shown, and in which revision of their records they were seen.
-    pub(super) fn revisions(&self) -> BTreeMap<GroupId, StoreRevision> {
+    /// In which version of its record a group was last seen, if it is shown.
+    pub(super) fn stamp(&self, group: &GroupId) -> Option<Stamp> {
+        let entries = self.lock();
+        let seen = entries.get(group)?.seen.as_ref()?;
+        Some(seen.stamp.clone())
+    }
+
+    /// All groups that are shown, and in which version of their records they were seen.
+    pub(super) fn stamps(&self) -> BTreeMap<GroupId, Stamp> {
         let entries = self.lock();
         let seen = entries.iter().filter_map(|(id, entry)| {
             let seen = entry.seen.as_ref()?;
-            Some((id.clone(), seen.revision))
+            Some((id.clone(), seen.stamp.clone()))
         });
         seen.collect()
     }

@@ -3,6 +3,7 @@
 mod access;
 mod audit;
 mod body;
+mod cursor;
 mod error;
 mod limit;
 mod openapi;

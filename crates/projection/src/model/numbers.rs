@@ -90,6 +90,17 @@ impl Limit {
         }
     }
 
+    /// The limit that comes nearest to a number.
+    #[must_use]
+    pub const fn clamped(limit: usize) -> Self {
+        match limit {
+            0 => Self(1),
+            #[allow(clippy::cast_possible_truncation)]
+            1..=1000 => Self(limit as u16),
+            _ => Self::MOST,
+        }
+    }
+
     /// The number.
     #[must_use]
     pub fn get(self) -> usize {
@@ -136,5 +147,8 @@ mod tests {
     fn limits_are_1_to_1000() {
         assert!(Limit::new(0).is_err() && Limit::new(1001).is_err());
         assert_eq!(Limit::new(1000), Ok(Limit::MOST));
+        for (number, limit) in [(0, 1), (1, 1), (64, 64), (1000, 1000), (70_000, 1000)] {
+            assert_eq!(Limit::clamped(number).get(), limit);
+        }
     }
 }

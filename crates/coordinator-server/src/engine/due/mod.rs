@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
-use coordinator_core::time::Timestamp;
+use coordinator_core::time::{Millis, Timestamp};
 use futures_util::future::join_all;
 use projection::{
     FallbackReason, Index, Limit, Metrics, Position, Projection, Range, ServedBy,
@@ -33,6 +33,9 @@ use visits::Visits;
 /// For how long the index is waited for: a tick waits as long at most.
 const INDEX: Duration = Duration::from_millis(250);
 
+/// The index is read as often in a lease: it tells of what other coordinators left behind, which is that late at most.
+const READS_IN_A_LEASE: u64 = 15;
+
 /// The groups that wait for something.
 pub(super) struct DueWork {
     times: Arc<DueTimes>,
@@ -47,7 +50,10 @@ struct Shared {
     /// Behind which place each part is read on with the next tick: there was more than was read at once.
     after: Mutex<Vec<Option<Position>>>,
     is_well: AtomicBool,
-    /// How old the oldest part was when all were read last, in milliseconds.
+    /// How long the index is not read again when it told of all that was due, and when it was read last.
+    pause: Millis,
+    read_at: Mutex<Option<Timestamp>>,
+    /// How old the oldest part was of those that answered last, in milliseconds.
     oldest: AtomicU64,
 }
 
@@ -59,6 +65,7 @@ impl DueWork {
     ) -> Self {
         let times = Arc::new(DueTimes::default());
         let shared = index.map(|index| {
+            let pause = Millis::new(settings.member_lease_ttl().get() / READS_IN_A_LEASE);
             let source = DueSource::new(store, settings, Arc::clone(&times));
             let settings = IndexSettings::default().index_timeout(INDEX);
             let projection = Projection::shared(Arc::new(source), Some(index), settings);
@@ -67,6 +74,8 @@ impl DueWork {
                 outbox: Outbox::default(),
                 after: Mutex::new(vec![None; PARTS.into()]),
                 is_well: AtomicBool::new(false),
+                pause,
+                read_at: Mutex::default(),
                 oldest: AtomicU64::default(),
             }
         });
@@ -110,6 +119,9 @@ impl DueWork {
             self.visits.want(group);
         }
         let Some(shared) = &self.shared else { return };
+        if !shared.wants_reading(now) {
+            return;
+        }
         for found in shared.due(now).await {
             match self.times.compare(&found, now) {
                 Some(telling) => shared.outbox.put(found.group, telling),
@@ -134,6 +146,18 @@ impl DueWork {
 }
 
 impl Shared {
+    /// Whether to read the index with this tick: there is more to read, or it was read a while ago.
+    fn wants_reading(&self, now: Timestamp) -> bool {
+        let has_more = self.after().iter().any(Option::is_some);
+        let mut read_at = self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_recent = read_at.is_some_and(|at| at <= now && now < at.plus(self.pause));
+        if is_recent && !has_more {
+            return false;
+        }
+        *read_at = Some(now);
+        true
+    }
+
     /// What is due by the index: of each part a page, and with the next tick the next one.
     async fn due(&self, now: Timestamp) -> Vec<DueGroup> {
         let after = self.after().clone();
@@ -141,7 +165,7 @@ impl Shared {
             .zip(after)
             .map(|(number, after)| self.read(number, after, now));
         let mut is_well = true;
-        let mut oldest = Duration::ZERO;
+        let mut oldest = None;
         let mut found = Vec::new();
         let mut after = Vec::with_capacity(PARTS.into());
         for read in join_all(reads).await {
@@ -155,15 +179,19 @@ impl Shared {
                 read.served_by,
                 ServedBy::Index | ServedBy::Source(FallbackReason::Empty)
             );
-            oldest = oldest.max(read.age);
+            if read.served_by == ServedBy::Index {
+                oldest = oldest.max(Some(read.age));
+            }
             let is_full = read.items.len() == Limit::MOST.get();
             after.push(read.items.last().filter(|_| is_full).map(Position::of));
             found.extend(read.items);
         }
         *self.after() = after;
         self.is_well.store(is_well, Ordering::Relaxed);
-        let oldest = u64::try_from(oldest.as_millis()).unwrap_or(u64::MAX);
-        self.oldest.store(oldest, Ordering::Relaxed);
+        if let Some(oldest) = oldest {
+            let oldest = u64::try_from(oldest.as_millis()).unwrap_or(u64::MAX);
+            self.oldest.store(oldest, Ordering::Relaxed);
+        }
         found
     }
 
@@ -280,7 +308,7 @@ mod tests {
     async fn what_this_coordinator_knows_better_is_told_to_the_index_and_not_visited() {
         let orders = due("orders", 0, 5);
         let work = filled(std::iter::once(orders.clone())).await;
-        let later = NOW.plus(coordinator_core::time::Millis::new(500));
+        let later = NOW.plus(Millis::new(500));
         work.note(&orders.group, Some(later), Timestamp::from_ms(2));
         work.want_due(NOW).await;
         assert!(work.next_visit().now_or_never().is_none());
@@ -290,6 +318,29 @@ mod tests {
         assert_eq!(shared.due(NOW).await, []);
         let found = shared.due(later).await;
         assert_eq!((found.len(), found[0].due), (1, later));
+    }
+
+    /// A tick comes more often than the index is read, unless that had more than was read.
+    #[tokio::test]
+    async fn m5_the_index_is_read_now_and_then_and_what_is_known_here_with_each_tick() {
+        let (orders, bills) = (due("orders", 0, 5), due("bills", 0, 5));
+        let work = filled([orders.clone(), bills.clone()].into_iter()).await;
+        let reads = || work.index_metrics().unwrap().served_by_index;
+        work.want_due(NOW).await;
+        let first = reads();
+        assert!(first > 0);
+        let known = due("known", 0, 5).group;
+        work.note(&known, Some(NOW), Timestamp::from_ms(2));
+        work.want_due(NOW.plus(Millis::new(999))).await;
+        assert_eq!(reads(), first);
+        let mut visited = Vec::new();
+        for _ in 0..3 {
+            visited.push(work.next_visit().await.group.clone());
+        }
+        visited.sort();
+        assert_eq!(visited, [bills.group, known, orders.group]);
+        work.want_due(NOW.plus(Millis::new(1_000))).await;
+        assert!(reads() > first);
     }
 
     #[tokio::test]

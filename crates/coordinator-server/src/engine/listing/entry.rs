@@ -7,7 +7,7 @@ use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
 use projection::{EntryId, Namespace, Order, Projected, Stored, Unreadable, Version};
 use serde::{Deserialize, Serialize};
-use store::{GroupStore, Snapshot, StoreError};
+use store::{Etag, GroupStore, Stamp, StoreError};
 
 use crate::convert::{self, GroupBrief};
 use crate::engine::due::version_of;
@@ -23,8 +23,8 @@ pub(crate) struct ListedGroup {
     pub(crate) brief: GroupBrief,
     /// What is shown of it; none where that is too much for an index: it is read where it is wanted ([`Engine::shown`](crate::engine::Engine::shown)).
     pub(super) shown: Option<protocol::Group>,
-    /// Of which revision of its record that was made.
-    pub(in crate::engine) revision: StoreRevision,
+    /// Of which version of its record that was made.
+    pub(in crate::engine) stamp: Stamp,
     /// When that was read or committed, by the store's clock. It is the version of the entry: a store that lost writes has lower revisions than before.
     pub(in crate::engine) seen_at: Timestamp,
 }
@@ -33,6 +33,7 @@ pub(crate) struct ListedGroup {
 #[derive(Serialize, Deserialize)]
 struct Payload {
     revision: u64,
+    etag: String,
     brief: GroupBrief,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<protocol::Group>,
@@ -56,43 +57,32 @@ pub(super) fn order() -> Order {
 }
 
 impl ListedGroup {
-    /// A group as it is recorded now; none where there is none that can be read.
+    /// A group as it is recorded now; none where there is none that can be read, which is logged.
     pub(super) async fn read(
         store: &dyn GroupStore,
         settings: &Settings,
         id: &GroupId,
     ) -> Result<Option<Self>, StoreError> {
-        let found = readable(store, settings, id).await?;
-        Ok(found.map(|(group, snapshot)| Self::of(&group, snapshot.stamp.revision, snapshot.now)))
+        match recorded(store, settings, id).await {
+            Ok(found) => {
+                Ok(found.map(|(group, snapshot)| Self::of(&group, snapshot.stamp, snapshot.now)))
+            }
+            Err(error @ StoreError::Corrupt { .. }) => {
+                tracing::error!(group = %id, %error, "the group is left out of the listing");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    pub(in crate::engine) fn of(
-        group: &Group,
-        revision: StoreRevision,
-        seen_at: Timestamp,
-    ) -> Self {
+    pub(in crate::engine) fn of(group: &Group, stamp: Stamp, seen_at: Timestamp) -> Self {
         Self {
             id: group.record().id.clone(),
             brief: GroupBrief::of(group),
             shown: is_little(group).then(|| convert::group(group)),
-            revision,
+            stamp,
             seen_at,
         }
-    }
-}
-
-/// A group as it is recorded now; none where there is none that can be read, which is logged.
-pub(super) async fn readable(
-    store: &dyn GroupStore,
-    settings: &Settings,
-    id: &GroupId,
-) -> Result<Option<(Group, Snapshot)>, StoreError> {
-    match recorded(store, settings, id).await {
-        Err(error @ StoreError::Corrupt { .. }) => {
-            tracing::error!(group = %id, %error, "the group is left out of the listing");
-            Ok(None)
-        }
-        read => read,
     }
 }
 
@@ -126,7 +116,8 @@ impl Projected for ListedGroup {
 
     fn payload(&self) -> Vec<u8> {
         let payload = Payload {
-            revision: self.revision.get(),
+            revision: self.stamp.revision.get(),
+            etag: self.stamp.etag.as_str().to_owned(),
             brief: self.brief,
             group: self.shown.clone(),
         };
@@ -140,7 +131,10 @@ impl Projected for ListedGroup {
             id: group_of(stored.id)?,
             brief: payload.brief,
             shown: payload.group,
-            revision: StoreRevision::new(payload.revision),
+            stamp: Stamp {
+                revision: StoreRevision::new(payload.revision),
+                etag: Etag::from_stored(&payload.etag),
+            },
             seen_at: Timestamp::from_ms(stored.version.get()),
         })
     }

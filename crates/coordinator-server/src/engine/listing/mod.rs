@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coordinator_core::names::{GroupId, StreamPrefix};
-use coordinator_core::numbers::StoreRevision;
 use coordinator_core::record::GroupRecord;
 use coordinator_core::settings::Settings;
 use coordinator_core::time::Timestamp;
@@ -15,27 +14,30 @@ use projection::{
     Applied, EntryId, Index, Limit, Metrics, Position, Projection, Range, ServedBy,
     Settings as IndexSettings, WriteError,
 };
-use store::{GroupStore, Snapshot, StoreError};
+use store::{GroupStore, Snapshot, Stamp, StoreError};
 
 pub(crate) use entry::ListedGroup;
-use entry::{all_groups, order, readable};
+use entry::{all_groups, order};
 use source::ListingSource;
 
-use super::Engine;
 use super::due::version_of;
 use super::entry_id::{before, entry_id};
 use super::outbox::{Outbox, Versioned};
 use super::recorded::restored;
+use super::{Engine, EngineError, seen};
 use crate::convert;
 
 /// For how long the index is waited for: nothing urgent is asked of it, and what it misses costs a rebuild.
 const INDEX: Duration = Duration::from_millis(500);
+/// How many groups are read at once for a stream, which has few.
+const FEW: Limit = Limit::clamped(64);
 /// For how long a listing waits for what the index is yet to be told.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The listing of all groups.
 pub(super) struct Listing {
     settings: Settings,
+    source: Arc<ListingSource>,
     projection: Projection<ListedGroup>,
     outbox: Outbox<Telling>,
     has_index: bool,
@@ -43,8 +45,8 @@ pub(super) struct Listing {
 
 /// What the index is to be told of a group.
 enum Telling {
-    /// That it is recorded so, in this revision.
-    Changed(Arc<GroupRecord>, StoreRevision, Timestamp),
+    /// That it is recorded so, in this version.
+    Changed(Arc<GroupRecord>, Stamp, Timestamp),
     Gone(Timestamp),
 }
 
@@ -82,12 +84,13 @@ impl Listing {
         settings: Settings,
         index: Option<Arc<dyn Index>>,
     ) -> Self {
-        let source = ListingSource::new(store, settings);
+        let source = Arc::new(ListingSource::new(store, settings));
         let has_index = index.is_some();
         let of_index = IndexSettings::default().index_timeout(INDEX);
         Self {
             settings,
-            projection: Projection::shared(Arc::new(source), index, of_index),
+            projection: Projection::shared(Arc::clone(&source) as _, index, of_index),
+            source,
             outbox: Outbox::default(),
             has_index,
         }
@@ -99,7 +102,7 @@ impl Listing {
     }
 
     /// A page of the groups of one stream, or of all.
-    pub(super) async fn page(
+    async fn page(
         &self,
         stream: Option<&StreamPrefix>,
         cursor: Option<&str>,
@@ -107,9 +110,43 @@ impl Listing {
     ) -> Result<ListingPage, ListingError> {
         // What this coordinator changed itself is in it, unless the index is slow.
         let _ = tokio::time::timeout(PATIENCE, self.outbox.told()).await;
-        let begin = stream.map(before);
         let cursor = cursor.map(EntryId::new).transpose();
         let cursor = cursor.map_err(|_| ListingError::Cursor)?;
+        match stream {
+            Some(stream) => self.page_of(stream, cursor, limit).await,
+            None => self.read(None, cursor, limit).await,
+        }
+    }
+
+    /// A page of the groups of one stream, a few at a time: what stands behind them is another stream's.
+    async fn page_of(
+        &self,
+        stream: &StreamPrefix,
+        cursor: Option<EntryId>,
+        limit: Limit,
+    ) -> Result<ListingPage, ListingError> {
+        let few = limit.min(FEW);
+        let mut page = self.read(Some(stream), cursor, few).await?;
+        while page.groups.len() < limit.get()
+            && let Some(next) = page.next.take()
+        {
+            let cursor = EntryId::new(next).map_err(|_| ListingError::Cursor)?;
+            let room = Limit::clamped(limit.get() - page.groups.len());
+            let more = self.read(Some(stream), Some(cursor), room.min(few)).await?;
+            page.groups.extend(more.groups);
+            page.next = more.next;
+            page.index_age = page.index_age.zip(more.index_age).map(|(a, b)| a.max(b));
+        }
+        Ok(page)
+    }
+
+    async fn read(
+        &self,
+        stream: Option<&StreamPrefix>,
+        cursor: Option<EntryId>,
+        limit: Limit,
+    ) -> Result<ListingPage, ListingError> {
+        let begin = stream.map(before);
         let after = cursor.max(begin).map(|id| Position { order: order(), id });
         let range = Range {
             limit,
@@ -132,11 +169,33 @@ impl Listing {
         })
     }
 
+    /// All groups behind a place, or those of one stream: pages of the index, or one walk over the records.
+    async fn whole(
+        &self,
+        stream: Option<&StreamPrefix>,
+        cursor: Option<&str>,
+    ) -> Result<ListingPage, ListingError> {
+        let mut all = self.page(stream, cursor, Limit::MOST).await?;
+        while let Some(next) = all.next.take() {
+            if all.index_age.is_none() && stream.is_none() {
+                let behind = EntryId::new(next).map_err(|_| ListingError::Cursor)?;
+                all.groups.extend(self.source.all_behind(&behind).await?);
+                break;
+            }
+            let page = self.page(stream, Some(&next), Limit::MOST).await?;
+            all.groups.extend(page.groups);
+            all.index_age = all.index_age.zip(page.index_age).map(|(a, b)| a.max(b));
+            all.next = page.next;
+        }
+        all.groups.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(all)
+    }
+
     /// A group was changed by this coordinator. The index is told behind the answer.
-    pub(super) fn changed(&self, record: Arc<GroupRecord>, revision: StoreRevision, at: Timestamp) {
+    pub(super) fn changed(&self, record: Arc<GroupRecord>, stamp: Stamp, at: Timestamp) {
         if self.has_index {
             let id = record.id.clone();
-            self.outbox.put(id, Telling::Changed(record, revision, at));
+            self.outbox.put(id, Telling::Changed(record, stamp, at));
         }
     }
 
@@ -155,9 +214,9 @@ impl Listing {
 
     async fn tell(&self, group: GroupId, telling: Telling) {
         let told = match telling {
-            Telling::Changed(record, revision, at) => match restored(&record, &self.settings) {
+            Telling::Changed(record, stamp, at) => match restored(&record, &self.settings) {
                 Ok(restored) => {
-                    let listed = ListedGroup::of(&restored, revision, at);
+                    let listed = ListedGroup::of(&restored, stamp, at);
                     self.projection.upsert(&listed).await
                 }
                 Err(error) => {
@@ -199,6 +258,15 @@ impl Engine {
         self.0.listing.page(stream, cursor, limit).await
     }
 
+    /// All groups, or those of a stream, behind a place: in the order of their names, and as old as the oldest page of the index.
+    pub(crate) async fn list_whole(
+        &self,
+        stream: Option<&StreamPrefix>,
+        cursor: Option<&str>,
+    ) -> Result<ListingPage, ListingError> {
+        self.0.listing.whole(stream, cursor).await
+    }
+
     /// A group as it is recorded now, listed; none where there is none that can be read.
     pub(crate) async fn list_one(&self, id: &GroupId) -> Result<Option<ListedGroup>, ListingError> {
         let settings = &self.0.listing.settings;
@@ -209,13 +277,18 @@ impl Engine {
     pub(crate) async fn shown(
         &self,
         listed: ListedGroup,
-    ) -> Result<Option<protocol::Group>, ListingError> {
+    ) -> Result<Option<protocol::Group>, EngineError> {
         if listed.shown.is_some() {
             return Ok(listed.shown);
         }
-        let settings = &self.0.listing.settings;
-        let found = readable(self.store(), settings, &listed.id).await?;
-        Ok(found.map(|(group, _)| convert::group(&group)))
+        let look = self.shared_group(&listed.id).await;
+        match seen(&look) {
+            Ok(group) => Ok(Some(convert::group(group))),
+            Err(EngineError::GroupNotFound | EngineError::Store(StoreError::Corrupt { .. })) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// What the listing calls a group: what it gives as a place to go on from.
@@ -227,7 +300,7 @@ impl Engine {
     pub(super) async fn relist(
         &self,
         group: &GroupId,
-        listed: Option<StoreRevision>,
+        listed: Option<&Stamp>,
     ) -> Result<(), StoreError> {
         if !self.0.listing.has_index {
             return Ok(());
@@ -235,14 +308,14 @@ impl Engine {
         // From before it is read: what is committed meanwhile is newer.
         let at = self.0.watchtower.next_moment();
         match self.store().load(group, None).await {
-            Ok(Some(Snapshot { stamp, .. })) if listed == Some(stamp.revision) => {}
+            Ok(Some(Snapshot { stamp, .. })) if listed == Some(&stamp) => {}
             Ok(Some(Snapshot { record, stamp, .. })) => {
-                self.0.listing.changed(record, stamp.revision, at);
+                self.0.listing.changed(record, stamp, at);
             }
-            Ok(None) => self.unlist(group),
+            Ok(None) => self.0.listing.removed(group, at),
             Err(error @ StoreError::Corrupt { .. }) => {
                 tracing::error!(%group, %error, "the group is left out of the listing");
-                self.unlist(group);
+                self.0.listing.removed(group, at);
             }
             Err(error) => return Err(error),
         }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use coordinator_core::names::GroupId;
 use coordinator_core::settings::Settings;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use projection::{EntryId, Namespace, Position, Range, Source, SourceError};
+use projection::{EntryId, Limit, Namespace, Position, Range, Source, SourceError};
 use store::{GroupStore, StoreError};
 
 use super::entry::ListedGroup;
@@ -61,8 +61,9 @@ impl ListingSource {
         let mut after = after.map(|after| after.id.clone());
         let mut found = Vec::new();
         loop {
-            let mut names = names_behind(&*self.store, after.as_ref(), count).await?;
-            let is_all = names.len() < count;
+            let kept = count.max(Limit::MOST.get());
+            let mut names = names_behind(&*self.store, after.as_ref(), kept).await?;
+            let is_all = names.len() < kept;
             after = names.last_key_value().map(|(id, _)| id.clone());
             let room = count - found.len();
             found.extend(self.take(&mut names, room).await?);
@@ -70,6 +71,12 @@ impl ListingSource {
                 return Ok(found);
             }
         }
+    }
+
+    /// All groups behind a place, after one walk of the directory.
+    pub(super) async fn all_behind(&self, place: &EntryId) -> Result<Vec<ListedGroup>, StoreError> {
+        let mut names = names_behind(&*self.store, Some(place), usize::MAX).await?;
+        self.take(&mut names, usize::MAX).await
     }
 
     fn of_rebuild(&self) -> MutexGuard<'_, Option<Names>> {

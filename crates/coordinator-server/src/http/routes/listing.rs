@@ -4,16 +4,15 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use coordinator_core::names::StreamPrefix;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use projection::Limit;
 use protocol::{GROUPS_LIMIT_MAX, GroupList, GroupsQuery, ListedFrom};
 
 use crate::convert;
-use crate::engine::{EngineError, ListingError, ListingPage};
+use crate::engine::{EngineError, ListingError};
 use crate::http::access::Reader;
 use crate::http::values::Values;
-use crate::http::{ApiError, App};
+use crate::http::{ApiError, App, cursor};
 
 /// How many large groups are read at once.
 const AT_ONCE: usize = 8;
@@ -26,6 +25,9 @@ pub(in crate::http) async fn groups(
     let stream = query.stream_prefix.as_deref().filter(|it| !it.is_empty());
     let stream = stream.map(convert::stream_prefix).transpose()?;
     let cursor = query.cursor.as_deref().filter(|it| !it.is_empty());
+    let place = cursor.map(|text| cursor::read(text).ok_or_else(|| no_cursor(text)));
+    let place = place.transpose()?;
+    let place = place.as_deref();
     let page = match query.limit {
         Some(limit) => {
             let limit = Limit::new(limit as usize).map_err(|_| {
@@ -33,9 +35,9 @@ pub(in crate::http) async fn groups(
                     "limit must be 1 to {GROUPS_LIMIT_MAX}, not {limit}"
                 ))
             })?;
-            app.engine().list(stream.as_ref(), cursor, limit).await?
+            app.engine().list(stream.as_ref(), place, limit).await?
         }
-        None => whole(&app, stream.as_ref(), cursor).await?,
+        None => app.engine().list_whole(stream.as_ref(), place).await?,
     };
     let in_state = |state| query.state.is_none_or(|wanted| state == wanted);
     let groups = page.groups.into_iter();
@@ -50,10 +52,16 @@ pub(in crate::http) async fn groups(
             .flatten()
             .filter(|group| in_state(group.state))
             .collect(),
-        next_cursor: page.next,
+        next_cursor: page.next.as_deref().map(cursor::opaque),
         served_by: Some(served_by(page.index_age)),
         index_age_ms: age.map(|age| u64::try_from(age).unwrap_or(u64::MAX)),
     }))
+}
+
+fn no_cursor(text: &str) -> ApiError {
+    ApiError::invalid(format!(
+        "cursor must be the nextCursor of the page before, not {text:?}"
+    ))
 }
 
 /// Who told which groups there are: the index, where it is known how old that is.
@@ -62,23 +70,6 @@ pub(super) const fn served_by(index_age: Option<Duration>) -> ListedFrom {
         Some(_) => ListedFrom::Index,
         None => ListedFrom::Records,
     }
-}
-
-/// All pages in one, as clients want it that know of no pages. It is as old as its oldest.
-async fn whole(
-    app: &App,
-    stream: Option<&StreamPrefix>,
-    cursor: Option<&str>,
-) -> Result<ListingPage, ListingError> {
-    let mut all = app.engine().list(stream, cursor, Limit::MOST).await?;
-    while let Some(next) = all.next.take() {
-        let page = app.engine().list(stream, Some(&next), Limit::MOST).await?;
-        all.groups.extend(page.groups);
-        all.index_age = all.index_age.zip(page.index_age).map(|(a, b)| a.max(b));
-        all.next = page.next;
-    }
-    all.groups.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(all)
 }
 
 impl From<ListingError> for ApiError {

@@ -5,8 +5,6 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use coordinator_core::names::GroupId;
 use coordinator_core::numbers::ShardIndex;
 use futures_util::stream::{self, StreamExt};
@@ -15,7 +13,7 @@ use projection::Limit;
 use super::query::GrafanaQuery;
 use super::{AT_ONCE, FRESH};
 use crate::engine::ListedGroup;
-use crate::http::{ApiError, App};
+use crate::http::{ApiError, App, cursor};
 
 /// Between the parts of a cursor: no name has it.
 const SEPARATOR: &str = "\n";
@@ -34,7 +32,7 @@ pub(super) struct Cursor {
 impl Cursor {
     /// A cursor out of its text; none where it is none that was told.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let text = cursor::read(text)?;
         let mut parts = text.splitn(3, SEPARATOR);
         let are_few = match parts.next()? {
             "few" => true,
@@ -88,7 +86,7 @@ impl Cursor {
     fn into_text(self) -> String {
         let number = if self.are_few { "few" } else { "many" };
         let told = self.told.as_deref().unwrap_or_default();
-        URL_SAFE_NO_PAD.encode([number, told, &self.group].join(SEPARATOR))
+        cursor::opaque(&[number, told, &self.group].join(SEPARATOR))
     }
 }
 
@@ -274,7 +272,7 @@ mod tests {
             assert_eq!(Cursor::parse(&cursor.clone().into_text()), Some(cursor));
         }
         for text in ["", "a", "few:x:a{b", "some\n\na{b", "few\n1"] {
-            assert_eq!(Cursor::parse(&URL_SAFE_NO_PAD.encode(text)), None, "{text}");
+            assert_eq!(Cursor::parse(&cursor::opaque(text)), None, "{text}");
             assert_eq!(Cursor::parse(text), None, "{text}");
         }
     }
