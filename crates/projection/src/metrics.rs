@@ -66,7 +66,7 @@ pub struct Metrics {
     pub age: Duration,
     /// Namespaces that the source answers until a rebuild makes up for a write that failed.
     pub namespaces_in_doubt: usize,
-    /// Namespaces for which the index is left alone just now.
+    /// Namespaces for which the index is left alone, or was within the last sixty pauses of the breaker and nobody has tried since.
     pub circuits_open: usize,
 }
 
@@ -118,6 +118,11 @@ impl Counters {
             Err(_) => &self.rebuilds_failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A repair panicked, in the source or in what it made of its rows.
+    pub(crate) fn rebuild_panicked(&self) {
+        self.rebuilds_failed.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn read(&self, circuits_open: usize, namespaces_in_doubt: usize) -> Metrics {

@@ -14,7 +14,7 @@ pub type SourceError = Box<dyn Error + Send + Sync>;
 #[async_trait]
 pub trait Source<T: Projected>: Send + Sync + 'static {
     /// The first entries of a namespace by order and then by the bytes of the id, at most `range.limit`, and only those behind `range.after`
-    /// and up to `range.upper`.
+    /// and up to `range.upper`. The caller is given them as they are: nothing of it is checked.
     ///
     /// # Errors
     ///

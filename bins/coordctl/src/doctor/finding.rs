@@ -43,6 +43,7 @@ pub(crate) enum Kind {
     ChangeStandsStill,
     TrimmedUnread,
     NobodyReads,
+    IndexNotAnswering,
     LagUnknown,
     StoreUncertain,
     NoGroup,
@@ -52,7 +53,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Every kind, the worst first.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 27] = [
+    pub(crate) const ALL: [Self; 28] = [
         Self::CoordinatorUnreachable,
         Self::CoordinatorNotReady,
         Self::StoreDown,
@@ -76,6 +77,7 @@ impl Kind {
         Self::ChangeStandsStill,
         Self::TrimmedUnread,
         Self::NobodyReads,
+        Self::IndexNotAnswering,
         Self::LagUnknown,
         Self::StoreUncertain,
         Self::NoGroup,
@@ -107,7 +109,8 @@ impl Kind {
             | Self::ShardWithoutOwner
             | Self::ChangeStandsStill
             | Self::TrimmedUnread
-            | Self::NobodyReads => Severity::Warning,
+            | Self::NobodyReads
+            | Self::IndexNotAnswering => Severity::Warning,
             Self::LagUnknown
             | Self::StoreUncertain
             | Self::NoGroup
@@ -141,6 +144,7 @@ impl Kind {
             Self::ChangeStandsStill => "a-drain-that-does-not-end",
             Self::TrimmedUnread => "entries-that-were-trimmed-unread",
             Self::LagUnknown => "lag-that-is-not-known",
+            Self::IndexNotAnswering => "an-index-that-does-not-answer",
         }
     }
 
@@ -185,6 +189,9 @@ impl Kind {
                 "they are lost: look at what trims the stream, and at the readers' pace"
             }
             Self::NobodyReads => "start a member of the group",
+            Self::IndexNotAnswering => {
+                "read its log for the reason; its user of Redis needs the keys ~{pj:*"
+            }
             Self::StoreUncertain => "see for yourself, or give its user the right that is named",
             Self::HeartbeatsWereFenced => "nothing, where that is over; see whether it comes back",
             Self::LagUnknown => {

@@ -5,6 +5,7 @@ mod exposition;
 mod finding;
 mod groups;
 mod heartbeats;
+mod indexes;
 mod metadata;
 mod shards;
 
@@ -73,6 +74,7 @@ pub(crate) async fn examine(
         }
     }
     let first = First::look(&answering, &mut diagnosis).await;
+    indexes::examine(&answering, &mut diagnosis).await;
     match answering.first() {
         Some(Named { client, .. }) => {
             match groups::examine(client, spans.stuck_after, &mut diagnosis).await {

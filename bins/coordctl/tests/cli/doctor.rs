@@ -325,3 +325,24 @@ async fn a_change_that_stands_still_and_why() {
     );
     assert!(what.contains("shard 1 of orders: UNREAD"), "{what}");
 }
+
+/// A user of Redis from before there were indexes: all goes on, and costs more.
+#[tokio::test]
+async fn an_index_that_is_refused_is_found() {
+    let mut scene = Scene::new().await;
+    let rights = "ACL SETUSER default resetkeys ~redis-stream:* ~orders:* ~{orders:* ~ready";
+    scene.say(&rights.split(' ').collect::<Vec<_>>()).await;
+    let is_found = || async {
+        let found = Found::by(&scene.ctl, "--count-for 1ms").await;
+        found.kinds().contains("INDEX_NOT_ANSWERING")
+    };
+    wait_until_async(PATIENCE, is_found).await.unwrap();
+    let found = Found::by(&scene.ctl, "--count-for 1ms").await;
+    assert_eq!(found.code, 0);
+    let told = found.findings.iter();
+    let told = told.filter(|it| it["kind"] == "INDEX_NOT_ANSWERING");
+    let what: Vec<&str> = told.map(|it| it["what"].as_str().unwrap()).collect();
+    let wanted = "the index of due fails again and again, and is left alone";
+    assert!(what.contains(&wanted), "{what:?}");
+    scene.ctl.run("group list").await.printed();
+}

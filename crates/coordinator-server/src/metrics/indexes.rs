@@ -36,7 +36,7 @@ families! {
         |it, labels, series| series.put(labels, it.age.as_secs_f64());
     "index_in_doubt", Gauge, "Parts of the index that missed a write and are yet to be rebuilt.",
         |it, labels, series| series.put(labels, it.namespaces_in_doubt);
-    "index_circuit_open", Gauge, "Parts for which the index is left alone because it failed repeatedly.",
+    "index_circuit_open", Gauge, "Parts for which the index was left alone within the last minute because it failed repeatedly.",
         |it, labels, series| series.put(labels, it.circuits_open);
 }
 

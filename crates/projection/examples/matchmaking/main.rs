@@ -46,7 +46,8 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let mut worker = Worker::new(&name, namespace, tickets.clone(), projection.clone());
         loop {
             let round = worker.round().await?;
-            if round.claimed.is_empty() {
+            // One that is left finds nobody to play with.
+            if round.proposed.len() < 2 {
                 break;
             }
             println!(

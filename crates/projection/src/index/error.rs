@@ -18,7 +18,9 @@ pub enum IndexError {
     #[error("the namespace is damaged in the index: {0}")]
     Damaged(String),
     /// Another rebuild of the namespace is under way.
-    #[error("another rebuild of the namespace is under way; its lease ends in {remaining:?}")]
+    #[error(
+        "another rebuild of the namespace is under way; ask again soon, or in {remaining:?} if whoever does it has died"
+    )]
     Busy {
         /// How long its lease runs unless it is prolonged.
         remaining: Duration,

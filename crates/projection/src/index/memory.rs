@@ -214,27 +214,22 @@ impl Index for MemoryIndex {
         Ok(applied(written))
     }
 
-    async fn begin(&self, namespace: &Namespace) -> Result<Build, IndexError> {
+    async fn begin(&self, build: &mut Build) -> Result<(), IndexError> {
         let (mut spaces, now) = (self.spaces(), (self.clock)());
-        let space = spaces.entry(namespace.clone()).or_default();
+        let space = spaces.entry(build.namespace.clone()).or_default();
         if let Some(other) = space.building(now) {
             return Err(IndexError::Busy {
                 remaining: other.until - now,
             });
         }
-        let token = uuid::Uuid::new_v4().simple().to_string();
         space.building = Some(Building {
-            token: token.clone(),
+            token: build.token.clone(),
             begun: now,
             until: now + LEASE,
             content: Content::default(),
         });
-        Ok(Build {
-            namespace: namespace.clone(),
-            token,
-            lease: LEASE,
-            pages: 0,
-        })
+        build.lease = LEASE;
+        Ok(())
     }
 
     async fn renew(&self, build: &Build) -> Result<(), IndexError> {

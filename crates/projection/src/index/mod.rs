@@ -28,13 +28,13 @@ pub struct Answer {
 /// What became of a single write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
-    /// It changed something.
+    /// It changed something: an entry, or what is remembered of removals.
     Written,
-    /// The index knew this version or a later one; nothing was changed.
+    /// The index knew this version or a later one, or there is none; nothing was changed.
     Superseded,
 }
 
-/// A rebuild that has begun and is not visible yet. Whoever holds it loads pages in order, and commits.
+/// A rebuild, which nobody sees before its commit. Whoever holds it begins it, loads pages in order, and commits or abandons it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Build {
     /// The namespace that is rebuilt.
@@ -44,6 +44,19 @@ pub struct Build {
     pub(crate) lease: Duration,
     /// Pages that the index confirmed.
     pub(crate) pages: u64,
+}
+
+impl Build {
+    /// A rebuild of a namespace that is yet to begin.
+    #[must_use]
+    pub fn new(namespace: &Namespace) -> Self {
+        Self {
+            namespace: namespace.clone(),
+            token: uuid::Uuid::new_v4().simple().to_string(),
+            lease: Duration::ZERO,
+            pages: 0,
+        }
+    }
 }
 
 /// An index: quick, and allowed to fail, forget and lie in wait. Every operation concerns exactly one namespace. Writes carry the version
@@ -80,8 +93,9 @@ pub trait Index: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`IndexError::Busy`] while another one is under way.
-    async fn begin(&self, namespace: &Namespace) -> Result<Build, IndexError>;
+    /// [`IndexError::Busy`] while another one is under way. After any other error, or where the call was dropped, it may have begun all the same:
+    /// [`abandon`](Self::abandon) it.
+    async fn begin(&self, build: &mut Build) -> Result<(), IndexError>;
 
     /// Loads a page into a rebuild. Readers don't see it yet. Entries of which the index knows a later version are left as they are.
     ///
@@ -113,7 +127,7 @@ pub trait Index: Send + Sync + 'static {
 }
 
 /// An entry of another namespace is refused before anything is done.
-fn all_belong(namespace: &Namespace, entries: &[Entry]) -> Result<(), IndexError> {
+pub(crate) fn all_belong(namespace: &Namespace, entries: &[Entry]) -> Result<(), IndexError> {
     match entries.iter().find(|entry| entry.namespace != *namespace) {
         None => Ok(()),
         Some(entry) => Err(IndexError::Foreign {

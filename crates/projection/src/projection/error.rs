@@ -67,7 +67,9 @@ pub struct SnapshotError {
 
 /// A write may not have reached the index.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a write to {namespace} may not have reached the index ({reason}); it will be rebuilt")]
+#[error(
+    "a write to {namespace} may not have reached the index ({reason}); the next read of it in this process begins a rebuild"
+)]
 pub struct WriteError {
     /// The namespace concerned.
     pub namespace: Namespace,
@@ -91,13 +93,20 @@ pub enum RebuildError {
     #[error(transparent)]
     Index(#[from] IndexError),
     /// The source failed.
-    #[error("the source failed during a rebuild")]
-    Source(#[source] SourceError),
+    #[error("the source of {namespace} failed during a rebuild: {source}")]
+    Source {
+        /// The namespace that was rebuilt.
+        namespace: Namespace,
+        /// What the source said.
+        source: SourceError,
+    },
     /// A page of the source does not begin behind the place asked for, or is not sorted.
     #[error(
-        "the source's page is not sorted by order and the bytes of the id at {id}; correct its query"
+        "the source's page of {namespace} is not sorted by order and the bytes of the id at {id}; correct its query"
     )]
     Unsorted {
+        /// The namespace that was rebuilt.
+        namespace: Namespace,
         /// The first entry that is out of place.
         id: EntryId,
     },

@@ -3,6 +3,7 @@
 
 mod breaker;
 mod error;
+mod held;
 mod repair;
 mod settings;
 mod standing;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use breaker::Breakers;
+use breaker::{Breakers, Trial};
 pub use error::{FallbackReason, RebuildError, SnapshotError, WriteError};
 pub use repair::Rebuilt;
 pub use settings::Settings;
@@ -313,22 +314,36 @@ impl<T: Projected> Shared<T> {
         // Whoever drops the caller's future here has tried, and learnt nothing.
         let trial = self.breakers.trial(namespace);
         match tokio::time::timeout(self.settings.index_timeout, call).await {
-            Err(_) => {
-                trial.failed();
-                Err(FallbackReason::Timeout)
-            }
+            Err(_) => Err(self.note_failure(trial, FallbackReason::Timeout)),
             Ok(Err(error)) if error.is_failure() => {
-                trial.failed();
-                Err(FallbackReason::of(error))
+                Err(self.note_failure(trial, FallbackReason::of(error)))
             }
             Ok(Err(error)) => {
-                trial.succeeded();
+                self.note_success(trial);
                 Err(FallbackReason::of(error))
             }
             Ok(Ok(answer)) => {
-                trial.succeeded();
+                self.note_success(trial);
                 Ok(answer)
             }
+        }
+    }
+
+    /// The index failed. Told once, when it is left alone for it.
+    fn note_failure(&self, trial: Trial<'_>, reason: FallbackReason) -> FallbackReason {
+        let namespace = trial.namespace();
+        if trial.failed() {
+            let index = self.settings.name;
+            tracing::warn!(index, %namespace, %reason, "the index failed repeatedly and is left alone for a while; the source answers instead");
+        }
+        reason
+    }
+
+    fn note_success(&self, trial: Trial<'_>) {
+        let namespace = trial.namespace();
+        if trial.succeeded() {
+            let index = self.settings.name;
+            tracing::info!(index, %namespace, "the index answers again");
         }
     }
 }

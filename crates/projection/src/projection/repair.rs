@@ -5,8 +5,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::held::Held;
 use super::{Projection, RebuildError, Shared};
-use crate::index::{Build, Index, IndexError};
+use crate::index::{Build, Index, IndexError, all_belong};
 use crate::model::{Entry, Epoch, Namespace, Position, Projected};
 
 /// A rebuild that is in place.
@@ -27,21 +28,36 @@ struct Running<T: Projected> {
 
 impl<T: Projected> Drop for Running<T> {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.counters.rebuild_panicked();
+        }
         self.shared.standing.repaired(&self.namespace);
     }
 }
 
 impl<T: Projected> Projection<T> {
-    /// Rebuilds a namespace now, whatever its state: page by page from the source, and in place only as a whole. Reads go on meanwhile.
+    /// Rebuilds a namespace now, whatever its state: page by page from the source, and in place only as a whole. Reads go on meanwhile. A repair of the namespace
+    /// that this process has under way is waited for.
     ///
     /// # Errors
     ///
     /// [`RebuildError`]: what the index held is as it was; where the index failed in the last step, it may hold all that was rebuilt instead.
     pub async fn rebuild(&self, namespace: &Namespace) -> Result<Rebuilt, RebuildError> {
         let shared = &self.shared;
-        let outcome = shared.rebuild(namespace).await;
-        shared.counters.rebuilt(&outcome);
-        outcome
+        loop {
+            let ended = shared.standing.repair_ended();
+            let was_repairing = shared.standing.is_repairing(namespace);
+            let outcome = shared.rebuild(namespace).await;
+            let is_busy = matches!(&outcome, Err(RebuildError::Index(IndexError::Busy { .. })));
+            let is_repairing = shared.standing.is_repairing(namespace);
+            if !is_busy || !(was_repairing || is_repairing) {
+                shared.counters.rebuilt(&outcome);
+                return outcome;
+            }
+            if is_repairing {
+                ended.await;
+            }
+        }
     }
 
     /// Rebuilds a namespace beside the caller's path, unless that is being done or was done just now.
@@ -59,9 +75,10 @@ impl<T: Projected> Projection<T> {
             namespace: namespace.clone(),
         };
         tokio::spawn(async move {
-            // What comes of it is counted; the next read tries again if need be.
+            // What comes of it is counted and told; the next read tries again if need be.
             let outcome = running.shared.rebuild(&running.namespace).await;
             running.shared.counters.rebuilt(&outcome);
+            running.shared.tell(&running.namespace, &outcome);
         });
     }
 }
@@ -71,27 +88,60 @@ impl<T: Projected> Shared<T> {
         let index = self.index.as_ref().ok_or(RebuildError::NoIndex)?;
         let number = self.standing.rebuilding();
         let trial = self.breakers.trial(namespace);
-        let work = self.build(index.as_ref(), namespace);
+        let work = self.build(index, namespace);
         let outcome = tokio::time::timeout(self.settings.repair_deadline, work).await;
         let rebuilt = outcome.map_err(|_| RebuildError::Deadline)??;
-        trial.succeeded();
+        self.note_success(trial);
         self.standing.rebuilt(namespace, number);
         Ok(rebuilt)
     }
 
+    /// Tells why a repair failed, once for each reason.
+    fn tell(&self, namespace: &Namespace, outcome: &Result<Rebuilt, RebuildError>) {
+        let failure = match outcome {
+            Err(RebuildError::Index(IndexError::Busy { .. })) => return,
+            Err(error) => Some(error.to_string()),
+            Ok(_) => None,
+        };
+        if self.standing.is_news(namespace, failure.as_deref())
+            && let Some(error) = failure
+        {
+            let index = self.settings.name;
+            tracing::warn!(index, %namespace, %error, "the index was not rebuilt; the source answers instead");
+        }
+    }
+
     async fn build(
         &self,
-        index: &dyn Index,
+        index: &Arc<dyn Index>,
         namespace: &Namespace,
     ) -> Result<Rebuilt, RebuildError> {
-        let mut build = index.begin(namespace).await?;
-        match self.fill(index, &mut build).await {
-            Ok(entries) => match index.commit(build.clone()).await {
-                Ok(epoch) => Ok(Rebuilt { epoch, entries }),
-                Err(error) => Err(given_up(index, build, error.into()).await),
-            },
-            Err(error) => Err(given_up(index, build, error).await),
+        let mut held = Held::new(index, Build::new(namespace));
+        match self.in_steps(index.as_ref(), &mut held.build).await {
+            Ok(rebuilt) => {
+                held.keep();
+                Ok(rebuilt)
+            }
+            Err(error @ RebuildError::Index(IndexError::Busy { .. })) => {
+                held.keep();
+                Err(error)
+            }
+            Err(error) => {
+                held.give_up().await;
+                Err(error)
+            }
         }
+    }
+
+    async fn in_steps(
+        &self,
+        index: &dyn Index,
+        build: &mut Build,
+    ) -> Result<Rebuilt, RebuildError> {
+        index.begin(build).await?;
+        let entries = self.fill(index, build).await?;
+        let epoch = index.commit(build.clone()).await?;
+        Ok(Rebuilt { epoch, entries })
     }
 
     async fn fill(&self, index: &dyn Index, build: &mut Build) -> Result<u64, RebuildError> {
@@ -101,15 +151,22 @@ impl<T: Projected> Shared<T> {
         loop {
             let page = self.source.page(&build.namespace, after.as_ref(), size);
             let page = keeping(index, build, page).await?;
-            let items = page.map_err(RebuildError::Source)?;
+            let items = page.map_err(|source| RebuildError::Source {
+                namespace: build.namespace.clone(),
+                source,
+            })?;
+            let entries: Vec<Entry> = items.iter().map(Entry::of).collect();
+            all_belong(&build.namespace, &entries)?;
             for item in &items {
                 let place = Position::of(item);
                 if after.as_ref().is_some_and(|after| place <= *after) {
-                    return Err(RebuildError::Unsorted { id: place.id });
+                    return Err(RebuildError::Unsorted {
+                        namespace: build.namespace.clone(),
+                        id: place.id,
+                    });
                 }
                 after = Some(place);
             }
-            let entries: Vec<Entry> = items.iter().map(Entry::of).collect();
             index.load(build, &entries).await?;
             count += u64::try_from(items.len()).unwrap_or(u64::MAX);
             if items.len() < size {
@@ -138,10 +195,4 @@ async fn keeping<R>(
         done = work => Ok(done),
         error = lost => Err(error),
     }
-}
-
-/// Gives a rebuild up that came to nothing. If that fails too, its lease runs out.
-async fn given_up(index: &dyn Index, build: Build, error: RebuildError) -> RebuildError {
-    let _ = index.abandon(build).await;
-    error
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
+    /// What the index is called in the log. `projection`.
+    pub name: &'static str,
     /// How long the index may take for a read or a single write. 100 ms.
     pub index_timeout: Duration,
-    /// After how many failures in a row the index is left alone for a while, of each namespace by itself. 3.
+    /// After how many failures in a row the index is left alone for a while, of each namespace by itself. At least 1; 3.
     pub breaker_failures: u32,
     /// How long it is left alone before one call tries it again. 1 s.
     pub breaker_pause: Duration,
@@ -16,7 +18,7 @@ pub struct Settings {
     pub repair_interval: Duration,
     /// How long a rebuild may take. 5 minutes.
     pub repair_deadline: Duration,
-    /// How many entries a rebuild reads from the source at once, and loads at once: 1 to 1000. 500.
+    /// How many entries a rebuild reads from the source at once, and loads at once: 1 to 1000, what is beyond counts as the nearest. 500.
     pub page_size: usize,
     /// How old a rebuild may become before a read begins the next one beside its answer: so single writes that were lost are made up for.
     /// 10 minutes.
@@ -26,6 +28,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            name: "projection",
             index_timeout: Duration::from_millis(100),
             breaker_failures: 3,
             breaker_pause: Duration::from_secs(1),
@@ -53,6 +56,8 @@ macro_rules! setters {
 }
 
 setters! {
+    /// Sets what the index is called in the log.
+    name: &'static str;
     /// Sets how long the index may take for a read or a single write.
     index_timeout: Duration;
     /// Sets after how many failures in a row the index is left alone.

@@ -4,13 +4,19 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
 use crate::model::Namespace;
 
 /// From how many namespaces on those are forgotten whose repair was a while ago.
 const REMEMBERED: usize = 1024;
 
 #[derive(Debug, Default)]
-pub(super) struct Standing(Mutex<State>);
+pub(super) struct Standing {
+    state: Mutex<State>,
+    repair_ended: Notify,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -25,6 +31,8 @@ struct State {
 struct Repair {
     begun: Instant,
     is_running: bool,
+    /// Why the last one failed, if it did.
+    failure: Option<String>,
 }
 
 /// A write under way. Unless it is settled, its end is a failure, also when its future is dropped.
@@ -100,9 +108,11 @@ impl Standing {
                 |repair: &Repair| repair.is_running || repair.begun.elapsed() < interval;
             state.repairs.retain(|_, repair| is_of_use(repair));
         }
+        let before = state.repairs.remove(namespace);
         let repair = Repair {
             begun: Instant::now(),
             is_running: true,
+            failure: before.and_then(|before| before.failure),
         };
         state.repairs.insert(namespace.clone(), repair);
         true
@@ -113,10 +123,34 @@ impl Standing {
         if let Some(repair) = self.state().repairs.get_mut(namespace) {
             repair.is_running = false;
         }
+        self.repair_ended.notify_waiters();
+    }
+
+    /// Whether a repair of a namespace is under way.
+    pub(super) fn is_repairing(&self, namespace: &Namespace) -> bool {
+        let state = self.state();
+        let repair = state.repairs.get(namespace);
+        repair.is_some_and(|repair| repair.is_running)
+    }
+
+    /// Waits for the end of a repair, from now on.
+    pub(super) fn repair_ended(&self) -> Notified<'_> {
+        self.repair_ended.notified()
+    }
+
+    /// Notes what came of a repair, and says whether that is another reason than that of the last one.
+    pub(super) fn is_news(&self, namespace: &Namespace, failure: Option<&str>) -> bool {
+        let mut state = self.state();
+        let Some(repair) = state.repairs.get_mut(namespace) else {
+            return true;
+        };
+        let is_news = repair.failure.as_deref() != failure;
+        repair.failure = failure.map(str::to_owned);
+        is_news
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use projection::{
-    Entry, FallbackReason, IndexError, Limit, Order, Position, Projected, Projection, Range,
+    Build, Entry, FallbackReason, IndexError, Limit, Order, Position, Projected, Projection, Range,
     RebuildError, ServedBy,
 };
 use testkit::wait_until;
@@ -166,7 +166,8 @@ async fn point_3_readers_see_the_old_or_the_new_and_no_mix(world: World) {
     let builder = tokio::spawn(async move {
         for generation in 2..12 {
             rows.fill((0..40).map(|n| item("a", &format!("{n}"), n, generation)));
-            let mut build = index.begin(&space("a")).await.unwrap();
+            let mut build = Build::new(&space("a"));
+            index.begin(&mut build).await.unwrap();
             for page in rows.all("a").chunks(8) {
                 let page: Vec<Entry> = page.iter().map(Entry::of).collect();
                 index.load(&mut build, &page).await.unwrap();
@@ -325,7 +326,7 @@ async fn point_5_a_source_that_does_not_sort_is_named(world: World) {
     let planted = vec![item("a", "y", 2, 1), item("a", "x", 1, 1)];
     world.rows.planted.lock().unwrap().push_back(planted);
     let outcome = world.projection(calm()).rebuild(&space("a")).await;
-    assert!(matches!(&outcome, Err(RebuildError::Unsorted { id: found }) if *found == id("x")));
+    assert!(matches!(&outcome, Err(RebuildError::Unsorted { id: found, .. }) if *found == id("x")));
 }
 
 async fn point_6_only_a_failing_source_fails_a_read_and_both_causes_are_told(world: World) {

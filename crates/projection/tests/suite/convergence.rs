@@ -126,7 +126,7 @@ impl Play<'_> {
 
     async fn begin(&mut self) {
         let name = self.a_space();
-        match self.world.index.begin(&space(&name)).await {
+        match self.world.try_begin(&name).await {
             Ok(build) => self.builders.push(Builder {
                 build,
                 space: name,

@@ -374,9 +374,7 @@ async fn redis_dies_between_begin_and_commit() {
         pairs(&[("x", 1)]),
         "as before the rebuild"
     );
-    let free = wait_until_async(PATIENCE, || async {
-        world.index.begin(&space("a")).await.is_ok()
-    });
+    let free = wait_until_async(PATIENCE, || async { world.try_begin("a").await.is_ok() });
     free.await.unwrap();
 }
 

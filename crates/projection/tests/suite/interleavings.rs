@@ -3,7 +3,7 @@
 use projection::{FallbackReason, IndexError, ServedBy};
 
 use crate::on_each_index;
-use crate::source::{Item, item, space};
+use crate::source::{Item, item};
 use crate::world::{World, calm, first, pairs, until_indexed};
 
 on_each_index![
@@ -86,7 +86,7 @@ async fn an_entry_that_moves_between_pages_is_there_once(world: World) {
 async fn of_two_builders_one_waits(world: World) {
     world.row(&item("a", "x", 1, 1));
     let mut build = world.begin("a").await;
-    let refusal = world.index.begin(&space("a")).await.unwrap_err();
+    let refusal = world.try_begin("a").await.unwrap_err();
     assert!(
         matches!(refusal, IndexError::Busy { remaining } if !remaining.is_zero()),
         "{refusal}"
@@ -127,7 +127,7 @@ async fn a_crash_after_loading_leaves_the_old_and_delays_the_next_by_a_lease(wor
     drop(build);
     assert_eq!(world.held("a").await, pairs(&[("x", 1)]));
     assert!(matches!(
-        world.index.begin(&space("a")).await,
+        world.try_begin("a").await,
         Err(IndexError::Busy { .. })
     ));
     world.lapse("a").await;

@@ -10,6 +10,7 @@ use projection::{
     EntryId, Namespace, Order, Position, Projected, Range, Source, SourceError, Stored, Unreadable,
     Version,
 };
+use tokio::sync::watch;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
@@ -89,6 +90,8 @@ pub(crate) struct Rows {
     /// Answers that are given instead of the next pages.
     pub(crate) planted: Mutex<VecDeque<Vec<Item>>>,
     pub(crate) delay: Mutex<Duration>,
+    /// Whether pages wait until they are let go.
+    pub(crate) is_held: watch::Sender<bool>,
     pub(crate) slowest: Mutex<Duration>,
     pub(crate) pages_at_once: AtomicUsize,
     pub(crate) most_pages_at_once: AtomicUsize,
@@ -171,6 +174,8 @@ impl Source<Item> for Rows {
         let at_once = self.pages_at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_pages_at_once.fetch_max(at_once, Ordering::SeqCst);
         self.wait().await;
+        let mut held = self.is_held.subscribe();
+        held.wait_for(|is_held| !is_held).await.unwrap();
         self.pages_at_once.fetch_sub(1, Ordering::SeqCst);
         if self.pages_fail.load(Ordering::SeqCst) {
             return Err("the table is locked".into());

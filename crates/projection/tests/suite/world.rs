@@ -115,7 +115,12 @@ impl World {
     }
 
     pub(crate) async fn begin(&self, name: &str) -> Build {
-        self.index.begin(&space(name)).await.unwrap()
+        self.try_begin(name).await.unwrap()
+    }
+
+    pub(crate) async fn try_begin(&self, name: &str) -> Result<Build, IndexError> {
+        let mut build = Build::new(&space(name));
+        self.index.begin(&mut build).await.map(|()| build)
     }
 
     pub(crate) async fn load(&self, build: &mut Build, items: &[Item]) -> Result<(), IndexError> {

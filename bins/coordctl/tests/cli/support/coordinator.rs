@@ -7,7 +7,7 @@ use coordinator_client::{ClientBuilder, CoordinatorClient, Credentials};
 use coordinator_core::assign::Sticky;
 use coordinator_core::settings::{Settings, Timing};
 use coordinator_core::time::Millis;
-use coordinator_server::{ClientAuth, Deps, ServerConfig, Tls, TlsFiles, Witness, serve};
+use coordinator_server::{ClientAuth, Deps, Indexes, ServerConfig, Tls, TlsFiles, Witness, serve};
 use openapi_check::{Conformity, Judge};
 use protocol::GroupState;
 use store::{LockLimits, MemoryStore, StoreClock};
@@ -62,9 +62,9 @@ impl Coordinator {
         Self::with(on(redis).await).await
     }
 
-    /// The same, with leases that a test can wait for.
+    /// The same, with leases that a test can wait for, and with indexes, by which a change may be listed a moment later.
     pub(crate) async fn quick(redis: &RedisServer) -> Self {
-        Self::with_lease(on(redis).await, 1_000).await
+        Self::with_lease(indexed(redis).await, 1_000).await
     }
 
     /// The same as it is in use: what is in the shards may be a second old.
@@ -162,6 +162,20 @@ async fn on(redis: &RedisServer) -> Deps {
     Deps {
         plane: Some(Arc::new(plane)),
         ..Deps::new(store)
+    }
+}
+
+/// With the indexes that a coordinator on Redis has.
+async fn indexed(redis: &RedisServer) -> Deps {
+    let config = RedisConfig::new(vec![redis.url()]);
+    let store = RedisStore::connect(config).await.unwrap();
+    let indexes = Indexes {
+        due: store.index("due").unwrap(),
+        groups: store.index("groups").unwrap(),
+    };
+    Deps {
+        indexes: Some(indexes),
+        ..on(redis).await
     }
 }
 

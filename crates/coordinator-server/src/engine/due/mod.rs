@@ -67,7 +67,7 @@ impl DueWork {
         let shared = index.map(|index| {
             let pause = Millis::new(settings.member_lease_ttl().get() / READS_IN_A_LEASE);
             let source = DueSource::new(store, settings, Arc::clone(&times));
-            let settings = IndexSettings::default().index_timeout(INDEX);
+            let settings = IndexSettings::default().name("due").index_timeout(INDEX);
             let projection = Projection::shared(Arc::new(source), Some(index), settings);
             Shared {
                 projection,
@@ -237,7 +237,7 @@ mod tests {
 
     use coordinator_core::names::{ConsumerGroup, StreamPrefix};
     use futures_util::FutureExt;
-    use projection::{Entry, MemoryIndex, Projected};
+    use projection::{Build, Entry, MemoryIndex, Projected};
     use store::MemoryStore;
 
     use super::*;
@@ -264,7 +264,8 @@ mod tests {
             part.or_default().push(Entry::of(&due));
         }
         for number in 0..PARTS {
-            let mut build = index.begin(&part(number)).await.unwrap();
+            let mut build = Build::new(&part(number));
+            index.begin(&mut build).await.unwrap();
             let entries = parts.remove(&number.to_string()).unwrap_or_default();
             for page in entries.chunks(1_000) {
                 index.load(&mut build, page).await.unwrap();

@@ -86,7 +86,7 @@ impl Listing {
     ) -> Self {
         let source = Arc::new(ListingSource::new(store, settings));
         let has_index = index.is_some();
-        let of_index = IndexSettings::default().index_timeout(INDEX);
+        let of_index = IndexSettings::default().name("groups").index_timeout(INDEX);
         Self {
             settings,
             projection: Projection::shared(Arc::clone(&source) as _, index, of_index),

@@ -162,19 +162,14 @@ impl<C: ConnectionLink> Index for RedisIndex<C> {
         self.write(&scripts::REMOVE, namespace, &arguments).await
     }
 
-    async fn begin(&self, namespace: &Namespace) -> Result<Build, IndexError> {
-        let token = uuid::Uuid::new_v4().simple().to_string();
+    async fn begin(&self, build: &mut Build) -> Result<(), IndexError> {
         let lease = milliseconds(self.lease);
-        let keys = self.keys(namespace).five();
-        let arguments = [token.as_bytes(), lease.as_bytes()];
+        let keys = self.keys(&build.namespace).five();
+        let arguments = [build.token.as_bytes(), lease.as_bytes()];
         let reply = self.run(&scripts::BEGIN, &keys, &arguments).await?;
         reply.accept()?;
-        Ok(Build {
-            namespace: namespace.clone(),
-            token,
-            lease: self.lease,
-            pages: 0,
-        })
+        build.lease = self.lease;
+        Ok(())
     }
 
     async fn renew(&self, build: &Build) -> Result<(), IndexError> {
@@ -213,7 +208,11 @@ impl<C: ConnectionLink> Index for RedisIndex<C> {
     }
 
     async fn abandon(&self, build: Build) -> Result<(), IndexError> {
-        self.step(&scripts::ABANDON, &build, &[]).await.map(drop)
+        let keys = self.keys(&build.namespace).seven(&build.token);
+        let token = [build.token.as_bytes()];
+        script::run_at_once(&self.link, &scripts::ABANDON, &keys, &token)
+            .await
+            .map(drop)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The scripts, and calls of them. What comes back is read elsewhere.
 
-use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
+use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
 
 use super::link::ConnectionLink;
 use crate::index::IndexError;
@@ -75,18 +75,32 @@ pub(super) async fn run(
     keys: &[String],
     arguments: &[&[u8]],
 ) -> Result<Value, IndexError> {
-    let call = |command: &str, script: &str| {
-        let mut call = redis::cmd(command);
-        call.arg(script).arg(keys.len()).arg(keys).arg(arguments);
-        call
-    };
-    let outcome = match link.send(&call("EVALSHA", &script.hash)).await {
+    let by_hash = call("EVALSHA", &script.hash, keys, arguments);
+    match link.send(&by_hash).await {
         Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
-            link.send(&call("EVAL", &script.text)).await
+            run_at_once(link, script, keys, arguments).await
         }
-        outcome => outcome,
-    };
+        outcome => outcome.map_err(|error| failure(script, &error)),
+    }
+}
+
+/// Runs a script by its text: what is sent is all that is needed, though nobody may wait for the answer.
+pub(super) async fn run_at_once(
+    link: &impl ConnectionLink,
+    script: &Script,
+    keys: &[String],
+    arguments: &[&[u8]],
+) -> Result<Value, IndexError> {
+    let outcome = link
+        .send(&call("EVAL", &script.text, keys, arguments))
+        .await;
     outcome.map_err(|error| failure(script, &error))
+}
+
+fn call(command: &str, script: &str, keys: &[String], arguments: &[&[u8]]) -> Cmd {
+    let mut call = redis::cmd(command);
+    call.arg(script).arg(keys.len()).arg(keys).arg(arguments);
+    call
 }
 
 fn failure(script: &Script, error: &RedisError) -> IndexError {
