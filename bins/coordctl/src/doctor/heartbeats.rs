@@ -187,7 +187,7 @@ impl Counts {
     }
 }
 
-/// The members as the first coordinator tells them that answers.
+/// The members as the first of the coordinators that answer tells them.
 async fn look_into(coordinators: &[&Named], of: &Of) -> Option<(Of, MemberList)> {
     let named = coordinators.first()?;
     let members = named.client.members(&of.0, &of.1).await.ok()?;

@@ -96,19 +96,21 @@ impl<D: Directory + ?Sized> SharedWalk<D> {
         if let Ok(names) = names.try_recv() {
             return names;
         }
-        // Nobody has walked for this one to the end.
-        let asking = std::mem::take(&mut *self.asking());
-        let wanted = asking.iter().map(|asking| asking.part.clone());
-        let wanted = wanted.chain([part.clone()]);
-        let mut of_part: HashMap<Namespace, BTreeSet<GroupId>> =
-            wanted.map(|part| (part, BTreeSet::new())).collect();
+        // Nobody has walked for this one to the end. Whoever asks during the walk waits for the next one; if this one is given up, all do.
+        let wanted: Vec<Namespace> = self.asking().iter().map(|it| it.part.clone()).collect();
+        let asked = wanted.len();
+        let mut of_part: HashMap<Namespace, BTreeSet<GroupId>> = wanted
+            .into_iter()
+            .map(|part| (part, BTreeSet::new()))
+            .collect();
         let keep = |group| {
             if let Some(names) = of_part.get_mut(&part_of(&group, self.parts)) {
                 names.insert(group);
             }
         };
         let walked = walk(&*self.directory, keep).await;
-        for asking in asking {
+        let told: Vec<Asking> = self.asking().drain(..asked).collect();
+        for asking in told {
             let names = || of_part.get(&asking.part).cloned().unwrap_or_default();
             // Whoever has gone meanwhile needs them no more.
             let _ = asking.names.send(walked.clone().map(|()| names()));
@@ -233,12 +235,17 @@ mod tests {
         assert!((&mut second).now_or_never().is_none());
         assert!((&mut third).now_or_never().is_none());
         drop(first);
-        // The second walks now, for the third too, and is given up in the middle of it.
+        // The second walks now, for all others, and is given up in the middle of it.
         assert!((&mut second).now_or_never().is_none());
         assert_eq!(walks(&walk), 2);
         drop(second);
+        let four = part(0);
+        let mut fourth = Box::pin(walk.names_of(&four));
+        assert!((&mut fourth).now_or_never().is_none());
+        assert!((&mut third).now_or_never().is_none());
         walk.directory.gate.add_permits(1);
         assert_eq!(third.await.unwrap(), of_part(3));
-        assert_eq!(walks(&walk), 3);
+        assert_eq!(fourth.await.unwrap(), of_part(0));
+        assert_eq!(walks(&walk), 3, "the third walks for the fourth");
     }
 }

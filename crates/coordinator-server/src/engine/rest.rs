@@ -40,13 +40,14 @@ mod tests {
     use std::sync::Arc;
 
     use coordinator_core::assign::Sticky;
-    use coordinator_core::names::StreamPrefix;
+    use coordinator_core::names::{MemberId, StreamPrefix};
     use coordinator_core::numbers::ShardCount;
     use coordinator_core::settings::{Settings, Timing};
     use coordinator_core::time::Millis;
-    use store::MemoryStore;
+    use store::{GroupStore, MemoryStore};
 
     use super::super::create::Creation;
+    use super::super::group_task::Ask;
     use super::*;
     use crate::engine::{Deps, GROUP_IDLE};
 
@@ -65,8 +66,16 @@ mod tests {
         )
     }
 
+    /// Lets the group's task end, as it does when nobody asks it anything. Time is the test's own.
+    async fn is_at_rest(engine: &Engine, group: &GroupId) -> bool {
+        // waits: for the task to end
+        tokio::time::sleep(GROUP_IDLE * 2).await;
+        assert!(!engine.0.registry.knows(group));
+        engine.is_at_rest(group).await
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn m5_a_group_is_at_rest_while_nobody_changes_it_and_it_has_no_task() {
+    async fn m5_a_group_is_at_rest_while_nobody_changes_it_and_it_waits_for_nothing() {
         let store = Arc::new(MemoryStore::new());
         let (engine, other) = (engine(&store), engine(&store));
         let group = StreamPrefix::parse("orders").unwrap().own_group();
@@ -79,15 +88,43 @@ mod tests {
         assert!(!engine.is_at_rest(&group).await, "there is none");
         engine.create(&creation).await.unwrap();
         assert!(!engine.is_at_rest(&group).await, "it has a task");
-        // waits: for the task to end; time is the test's own
-        tokio::time::sleep(GROUP_IDLE * 2).await;
-        assert!(!engine.0.registry.knows(&group));
-        assert!(engine.is_at_rest(&group).await);
+        assert!(is_at_rest(&engine, &group).await);
         other.delete(&group, false).await.unwrap();
         assert!(!engine.is_at_rest(&group).await, "it is gone");
         other.create(&creation).await.unwrap();
         assert!(!engine.is_at_rest(&group).await, "it is another one");
+        engine.ask(&group, Ask::Tick(None)).unwrap();
+        assert!(is_at_rest(&engine, &group).await);
+        // Rule C8: writes may be lost.
+        let now = engine.0.watchtower.estimated_now().unwrap();
+        store.doubt(now).await.unwrap();
+        // waits: for the next tick, which hears of it
+        tokio::time::sleep(GROUP_IDLE).await;
+        assert!(!engine.is_at_rest(&group).await, "it is in doubt");
         engine.stop();
         other.stop();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn m5_a_group_with_a_member_is_never_at_rest() {
+        let engine = engine(&Arc::new(MemoryStore::new()));
+        let group = StreamPrefix::parse("orders").unwrap().own_group();
+        let creation = Creation {
+            group: group.clone(),
+            requested: None,
+            default: ShardCount::new(4),
+            new_stream: true,
+        };
+        engine.create(&creation).await.unwrap();
+        let request = serde_json::json!({
+            "protocolVersion": 1, "requestId": "r", "memberId": "m", "memberEpoch": 0, "metadataVersion": 0,
+            "runtimeConsumerCapacity": {"runtimeMaxConcurrency": 1, "availableConcurrency": 1},
+        });
+        let request = serde_json::from_value(request).unwrap();
+        let (heartbeat, progress) =
+            crate::convert::request(MemberId::parse("m").unwrap(), request).unwrap();
+        engine.heartbeat(&group, heartbeat, progress).await.unwrap();
+        assert!(!is_at_rest(&engine, &group).await, "its lease runs");
+        engine.stop();
     }
 }

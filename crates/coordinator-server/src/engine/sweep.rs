@@ -22,7 +22,7 @@ pub(super) async fn run(engine: Engine) {
     let mut sweeps = tokio::time::interval(interval);
     sweeps.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut sweep = Sweep {
-        pace: tokio::time::interval(Duration::from_secs(1) / GROUPS_PER_SECOND),
+        pace: pace(),
         all_at: None,
         engine: engine.clone(),
     };
@@ -38,6 +38,13 @@ pub(super) async fn run(engine: Engine) {
             () = engine.stopped() => return,
         }
     }
+}
+
+/// A turn for each group, and none that was left out is made up for: after a rest there would be very many.
+fn pace() -> Interval {
+    let mut pace = tokio::time::interval(Duration::from_secs(1) / GROUPS_PER_SECOND);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pace
 }
 
 struct Sweep {
@@ -133,5 +140,25 @@ impl Sweep {
             self.visit(group).await;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn p14_after_a_rest_groups_are_visited_no_faster_than_before() {
+        let mut pace = pace();
+        pace.tick().await;
+        for _ in 0..2 {
+            // waits: as between two sweeps; time is the test's own
+            tokio::time::sleep(Duration::from_secs(600)).await;
+            let begun = Instant::now();
+            for _ in 0..=GROUPS_PER_SECOND {
+                pace.tick().await;
+            }
+            assert!(begun.elapsed() >= Duration::from_secs(1));
+        }
     }
 }

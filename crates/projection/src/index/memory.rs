@@ -217,10 +217,16 @@ impl Index for MemoryIndex {
     async fn begin(&self, build: &mut Build) -> Result<(), IndexError> {
         let (mut spaces, now) = (self.spaces(), (self.clock)());
         let space = spaces.entry(build.namespace.clone()).or_default();
-        if let Some(other) = space.building(now) {
-            return Err(IndexError::Busy {
-                remaining: other.until - now,
-            });
+        build.lease = LEASE;
+        match space.building(now) {
+            // Said again, since the answer was lost.
+            Some(own) if own.token == build.token => return Ok(()),
+            Some(other) => {
+                return Err(IndexError::Busy {
+                    remaining: other.until - now,
+                });
+            }
+            None => {}
         }
         space.building = Some(Building {
             token: build.token.clone(),
@@ -228,7 +234,6 @@ impl Index for MemoryIndex {
             until: now + LEASE,
             content: Content::default(),
         });
-        build.lease = LEASE;
         Ok(())
     }
 

@@ -89,7 +89,7 @@ pub trait Index: Send + Sync + 'static {
         version: Version,
     ) -> Result<Applied, IndexError>;
 
-    /// Begins a rebuild. One at a time per namespace, under a lease that each page and each [`renew`](Self::renew) prolongs.
+    /// Begins a rebuild; said again, it changes nothing. One at a time per namespace, under a lease that each page and each [`renew`](Self::renew) prolongs.
     ///
     /// # Errors
     ///

@@ -126,9 +126,14 @@ impl<'a> Trial<'a> {
     /// Says whether the index had been left alone.
     pub(super) fn succeeded(self) -> bool {
         let mut failing = self.breakers.failing();
+        let is_full = failing.each.len() >= REMEMBERED;
         let state = match failing.each.remove(self.namespace) {
-            None => failing.rest.take(),
-            known => known,
+            None if is_full => failing.rest.take(),
+            known => {
+                // There is room for each of the others now.
+                failing.rest = None;
+                known
+            }
         };
         state.is_some_and(|state| state.closed_until.is_some())
     }

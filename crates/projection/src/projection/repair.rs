@@ -107,7 +107,7 @@ impl<T: Projected> Shared<T> {
             && let Some(error) = failure
         {
             let index = self.settings.name;
-            tracing::warn!(index, %namespace, %error, "the index was not rebuilt; the source answers instead");
+            tracing::warn!(index, %namespace, %error, "the index was not rebuilt");
         }
     }
 

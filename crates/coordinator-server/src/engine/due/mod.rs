@@ -33,7 +33,7 @@ use visits::Visits;
 /// For how long the index is waited for: a tick waits as long at most.
 const INDEX: Duration = Duration::from_millis(250);
 
-/// The index is read as often in a lease: it tells of what other coordinators left behind, which is that late at most.
+/// The index is read about as often in a lease, with the next tick: it tells of what other coordinators left behind.
 const READS_IN_A_LEASE: u64 = 15;
 
 /// The groups that wait for something.

@@ -33,6 +33,8 @@ pub(crate) struct ListedGroup {
 #[derive(Serialize, Deserialize)]
 struct Payload {
     revision: u64,
+    /// Empty in an entry of an older coordinator: no record has that, so that the group is listed anew.
+    #[serde(default)]
     etag: String,
     brief: GroupBrief,
     #[serde(default, skip_serializing_if = "Option::is_none")]

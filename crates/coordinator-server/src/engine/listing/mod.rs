@@ -126,7 +126,10 @@ impl Listing {
         limit: Limit,
     ) -> Result<ListingPage, ListingError> {
         let few = limit.min(FEW);
-        let mut page = self.read(Some(stream), cursor, few).await?;
+        let mut page = self.read(Some(stream), cursor.clone(), few).await?;
+        if page.index_age.is_none() {
+            return Ok(self.recorded_of(stream, cursor, limit).await?);
+        }
         while page.groups.len() < limit.get()
             && let Some(next) = page.next.take()
         {
@@ -138,6 +141,22 @@ impl Listing {
             page.index_age = page.index_age.zip(more.index_age).map(|(a, b)| a.max(b));
         }
         Ok(page)
+    }
+
+    /// The same by the records, of which only those of the stream are read.
+    async fn recorded_of(
+        &self,
+        stream: &StreamPrefix,
+        cursor: Option<EntryId>,
+        limit: Limit,
+    ) -> Result<ListingPage, StoreError> {
+        let (groups, is_all) = self.source.of_stream(stream, cursor, limit.get()).await?;
+        let last = groups.last().filter(|_| !is_all);
+        Ok(ListingPage {
+            next: last.map(|last| entry_id(&last.id).to_string()),
+            groups,
+            index_age: None,
+        })
     }
 
     async fn read(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use coordinator_core::names::GroupId;
+use coordinator_core::names::{GroupId, StreamPrefix};
 use coordinator_core::settings::Settings;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use projection::{EntryId, Limit, Namespace, Position, Range, Source, SourceError};
@@ -12,6 +12,7 @@ use store::{GroupStore, StoreError};
 
 use super::entry::ListedGroup;
 use crate::engine::directory::names_behind;
+use crate::engine::entry_id::entry_id;
 
 /// How many records are read at once.
 const AT_ONCE: usize = 8;
@@ -71,6 +72,22 @@ impl ListingSource {
                 return Ok(found);
             }
         }
+    }
+
+    /// The groups of a stream behind a place, at most so many, and whether these are all.
+    pub(super) async fn of_stream(
+        &self,
+        stream: &StreamPrefix,
+        after: Option<EntryId>,
+        count: usize,
+    ) -> Result<(Vec<ListedGroup>, bool), StoreError> {
+        let all = self.store.groups_of(stream).await?;
+        let named = all.into_iter().map(|group| (entry_id(&group), group));
+        let mut names: Names = named
+            .filter(|(id, _)| after.as_ref().is_none_or(|after| id > after))
+            .collect();
+        let found = self.take(&mut names, count).await?;
+        Ok((found, names.is_empty()))
     }
 
     /// All groups behind a place, after one walk of the directory.
