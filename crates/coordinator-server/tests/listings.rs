@@ -6,9 +6,11 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use coordinator_core::assign::Sticky;
 use coordinator_core::names::StreamPrefix;
-use coordinator_core::settings::Settings;
-use coordinator_server::Deps;
+use coordinator_core::settings::{Settings, Timing};
+use coordinator_core::time::Millis;
+use coordinator_server::{Deps, ServerConfig};
 use futures_util::StreamExt;
 use protocol::{GrafanaGroupRow, GroupList, GroupState, GroupsQuery, ListedFrom};
 use store::MemoryStore;
@@ -17,6 +19,13 @@ use support::moody::MoodyStore;
 use support::redis::{ask, deps, start};
 use support::{Server, config, heartbeat};
 use testkit::wait_until_async;
+
+/// Nobody's lease ends while a test lasts.
+fn lasting() -> ServerConfig {
+    let mut config = config();
+    config.settings = Settings::default();
+    config
+}
 
 fn names(list: &GroupList) -> Vec<(&str, &str)> {
     let groups = list.groups.iter();
@@ -127,7 +136,7 @@ async fn pages(server: &Server, served_by: ListedFrom) {
 
 #[tokio::test]
 async fn a_listing_has_pages_that_are_the_whole_list_with_an_index() {
-    let (_redis, server) = start(config()).await;
+    let (_redis, server) = start(lasting()).await;
     server.create("orders", 1).await;
     until_indexed(&server).await;
     pages(&server, ListedFrom::Index).await;
@@ -136,7 +145,7 @@ async fn a_listing_has_pages_that_are_the_whole_list_with_an_index() {
 
 #[tokio::test]
 async fn a_listing_has_pages_that_are_the_whole_list_without_one() {
-    let server = Server::with(Deps::new(Arc::new(MemoryStore::new())), config()).await;
+    let server = Server::with(Deps::new(Arc::new(MemoryStore::new())), lasting()).await;
     server.create("orders", 1).await;
     pages(&server, ListedFrom::Records).await;
     assert_eq!(list(&server, "").await.served_by, Some(ListedFrom::Records));
@@ -145,7 +154,7 @@ async fn a_listing_has_pages_that_are_the_whole_list_without_one() {
 /// Of a group with many members the index keeps numbers, and the rest is read of its record.
 #[tokio::test]
 async fn what_the_index_keeps_of_a_group_does_not_grow_with_its_members() {
-    let (redis, server) = start(config()).await;
+    let (redis, server) = start(lasting()).await;
     server.create("orders", 64).await;
     until_indexed(&server).await;
     let member = |number| format!("a-member-with-a-name-{number}");
@@ -238,8 +247,12 @@ async fn a_whole_list_without_an_index_costs_two_walks() {
         ..Deps::new(Arc::clone(&store.store))
     };
     let mut config = config();
-    // No sweep meanwhile.
-    config.settings = Settings::default();
+    // No sweep meanwhile: there is one in a lease.
+    let timing = Timing {
+        member_lease_ttl: Millis::new(3_600_000),
+        ..Timing::default()
+    };
+    config.settings = Settings::validated(timing, &Sticky).unwrap();
     let server = Server::with(deps, config).await;
     let streams: Vec<String> = (0..2_100).map(|it| format!("orders-{it:04}")).collect();
     let created = futures_util::stream::iter(&streams).map(|stream| server.create(stream, 1));
