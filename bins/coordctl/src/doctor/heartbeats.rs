@@ -8,8 +8,7 @@ use tokio::time::sleep;
 
 use super::exposition::Sample;
 use super::finding::{Finding, Kind};
-use super::{Diagnosis, Named};
-use crate::failure::with_sources;
+use super::{Diagnosis, Named, Numbers};
 use crate::show::numbers::many;
 
 /// Heartbeats by answer.
@@ -42,18 +41,11 @@ pub(super) struct First {
 }
 
 impl First {
-    /// Counts, and looks at the members of groups in which somebody was refused since the coordinators began.
-    pub(super) async fn look(coordinators: &[&Named], diagnosis: &mut Diagnosis) -> Self {
+    /// Counts by the numbers of the coordinators, and looks at the members of groups in which somebody was refused since they began.
+    pub(super) async fn look(coordinators: &[&Named], numbers: &[Numbers]) -> Self {
         let mut counts = Counts::default();
-        for named in coordinators {
-            match named.client.metrics().await {
-                Ok(text) => counts.add(&named.url, &text),
-                Err(error) => diagnosis.not_checked.push(format!(
-                    "whether heartbeats are refused by {}: {}",
-                    named.url,
-                    with_sources(&error)
-                )),
-            }
+        for numbers in numbers {
+            counts.add(&numbers.url, &numbers.text);
         }
         let mut members = BTreeMap::new();
         for of in counts.suspects().into_iter().take(LOOKED_INTO) {
@@ -81,7 +73,8 @@ impl First {
         waits(span);
         sleep(span.saturating_sub(self.at.elapsed())).await;
         let took = format!("{} s", self.at.elapsed().as_secs().max(1));
-        let second = Self::look(coordinators, diagnosis).await;
+        let numbers = diagnosis.numbers_of(coordinators).await;
+        let second = Self::look(coordinators, &numbers).await;
         for (of, count) in self.counts.fenced_since(&second.counts) {
             let (before, after) = (self.members.get(&of), second.members.get(&of));
             let what = format!(

@@ -2,25 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Numbers;
 use super::exposition::Sample;
 use super::finding::{Finding, Kind};
-use super::{Diagnosis, Named};
 
 /// Parts that are left alone since they failed repeatedly, and rebuilds by how they ended.
 const LEFT_ALONE: &str = "redis_stream_coord_index_circuit_open";
 const REBUILDS: &str = "redis_stream_coord_index_rebuild_total";
 
-/// What the numbers of a coordinator say. That they could not be read is told by who counts heartbeats.
-pub(super) async fn examine(coordinators: &[&Named], diagnosis: &mut Diagnosis) {
-    for named in coordinators {
-        let Ok(text) = named.client.metrics().await else {
-            continue;
-        };
-        for (index, what) in found(&text) {
+/// What the numbers of the coordinators say.
+pub(super) fn examine(numbers: &[Numbers], findings: &mut Vec<Finding>) {
+    for Numbers { url, text } in numbers {
+        for (index, what) in found(text) {
             let what = format!("the index of {index} {what}");
-            diagnosis
-                .findings
-                .push(Finding::new(Kind::IndexNotAnswering, &named.url, what));
+            findings.push(Finding::new(Kind::IndexNotAnswering, url, what));
         }
     }
 }

@@ -47,6 +47,30 @@ impl Diagnosis {
     }
 }
 
+/// What a coordinator tells Prometheus.
+struct Numbers {
+    url: String,
+    text: String,
+}
+
+impl Diagnosis {
+    /// The numbers of those that tell them.
+    async fn numbers_of(&mut self, coordinators: &[&Named]) -> Vec<Numbers> {
+        let mut numbers = Vec::new();
+        for named in coordinators {
+            let url = named.url.clone();
+            match named.client.metrics().await {
+                Ok(text) => numbers.push(Numbers { url, text }),
+                Err(error) => self.not_checked.push(format!(
+                    "whether heartbeats are refused by {url}: {}",
+                    with_sources(&error)
+                )),
+            }
+        }
+        numbers
+    }
+}
+
 /// How long what is looked for takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spans {
@@ -73,8 +97,9 @@ pub(crate) async fn examine(
             answering.push(coordinator);
         }
     }
-    let first = First::look(&answering, &mut diagnosis).await;
-    indexes::examine(&answering, &mut diagnosis).await;
+    let numbers = diagnosis.numbers_of(&answering).await;
+    let first = First::look(&answering, &numbers).await;
+    indexes::examine(&numbers, &mut diagnosis.findings);
     match answering.first() {
         Some(Named { client, .. }) => {
             match groups::examine(client, spans.stuck_after, &mut diagnosis).await {

@@ -66,6 +66,15 @@ mod tests {
         )
     }
 
+    fn creation() -> Creation {
+        Creation {
+            group: StreamPrefix::parse("orders").unwrap().own_group(),
+            requested: None,
+            default: ShardCount::new(4),
+            new_stream: true,
+        }
+    }
+
     /// Lets the group's task end, as it does when nobody asks it anything. Time is the test's own.
     async fn is_at_rest(engine: &Engine, group: &GroupId) -> bool {
         // waits: for the task to end
@@ -78,13 +87,8 @@ mod tests {
     async fn m5_a_group_is_at_rest_while_nobody_changes_it_and_it_waits_for_nothing() {
         let store = Arc::new(MemoryStore::new());
         let (engine, other) = (engine(&store), engine(&store));
-        let group = StreamPrefix::parse("orders").unwrap().own_group();
-        let creation = Creation {
-            group: group.clone(),
-            requested: None,
-            default: ShardCount::new(4),
-            new_stream: true,
-        };
+        let creation = creation();
+        let group = creation.group.clone();
         assert!(!engine.is_at_rest(&group).await, "there is none");
         engine.create(&creation).await.unwrap();
         assert!(!engine.is_at_rest(&group).await, "it has a task");
@@ -108,13 +112,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn m5_a_group_with_a_member_is_never_at_rest() {
         let engine = engine(&Arc::new(MemoryStore::new()));
-        let group = StreamPrefix::parse("orders").unwrap().own_group();
-        let creation = Creation {
-            group: group.clone(),
-            requested: None,
-            default: ShardCount::new(4),
-            new_stream: true,
-        };
+        let creation = creation();
+        let group = creation.group.clone();
         engine.create(&creation).await.unwrap();
         let request = serde_json::json!({
             "protocolVersion": 1, "requestId": "r", "memberId": "m", "memberEpoch": 0, "metadataVersion": 0,

@@ -127,7 +127,7 @@ pub trait Index: Send + Sync + 'static {
 }
 
 /// An entry of another namespace is refused before anything is done.
-pub(crate) fn all_belong(namespace: &Namespace, entries: &[Entry]) -> Result<(), IndexError> {
+fn all_belong(namespace: &Namespace, entries: &[Entry]) -> Result<(), IndexError> {
     match entries.iter().find(|entry| entry.namespace != *namespace) {
         None => Ok(()),
         Some(entry) => Err(IndexError::Foreign {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use super::held::Held;
 use super::{Projection, RebuildError, Shared};
-use crate::index::{Build, Index, IndexError, all_belong};
+use crate::index::{Build, Index, IndexError};
 use crate::model::{Entry, Epoch, Namespace, Position, Projected};
 
 /// A rebuild that is in place.
@@ -156,7 +156,8 @@ impl<T: Projected> Shared<T> {
                 source,
             })?;
             let entries: Vec<Entry> = items.iter().map(Entry::of).collect();
-            all_belong(&build.namespace, &entries)?;
+            // It refuses what belongs elsewhere. What is not sorted is given up with the rebuild.
+            index.load(build, &entries).await?;
             for item in &items {
                 let place = Position::of(item);
                 if after.as_ref().is_some_and(|after| place <= *after) {
@@ -167,7 +168,6 @@ impl<T: Projected> Shared<T> {
                 }
                 after = Some(place);
             }
-            index.load(build, &entries).await?;
             count += u64::try_from(items.len()).unwrap_or(u64::MAX);
             if items.len() < size {
                 return Ok(count);
