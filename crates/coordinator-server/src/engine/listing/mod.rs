@@ -61,6 +61,15 @@ pub(crate) struct ListingPage {
     pub(crate) index_age: Option<Duration>,
 }
 
+impl ListingPage {
+    /// The page behind this one comes to it. Both are as old as the older, and by the index only if both are.
+    fn append(&mut self, more: Self) {
+        self.groups.extend(more.groups);
+        self.next = more.next;
+        self.index_age = self.index_age.zip(more.index_age).map(|(a, b)| a.max(b));
+    }
+}
+
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListingError {
@@ -136,9 +145,7 @@ impl Listing {
             let cursor = EntryId::new(next).map_err(|_| ListingError::Cursor)?;
             let room = Limit::clamped(limit.get() - page.groups.len());
             let more = self.read(Some(stream), Some(cursor), room.min(few)).await?;
-            page.groups.extend(more.groups);
-            page.next = more.next;
-            page.index_age = page.index_age.zip(more.index_age).map(|(a, b)| a.max(b));
+            page.append(more);
         }
         Ok(page)
     }
@@ -201,10 +208,7 @@ impl Listing {
                 all.groups.extend(self.source.all_behind(&behind).await?);
                 break;
             }
-            let page = self.page(stream, Some(&next), Limit::MOST).await?;
-            all.groups.extend(page.groups);
-            all.index_age = all.index_age.zip(page.index_age).map(|(a, b)| a.max(b));
-            all.next = page.next;
+            all.append(self.page(stream, Some(&next), Limit::MOST).await?);
         }
         all.groups.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(all)
